@@ -151,15 +151,15 @@ impl Bench {
             forwarder.content_store().is_empty() || forwarder.content_store().memory() <= STORE
         );
         assert!(forwarder.dead_nonces().len() <= 100);
-        let refused = stats.drops.before_entry();
+        let rejected = stats.drops.before_entry();
         let ended = stats.satisfied + stats.nacked + stats.expired;
         let pending = forwarder.pit().len() as u64;
         let hits = forwarder.content_store().counters().hits;
-        // A full PIT refuses out-records too, and a nonce may make a packet too large, so that some
+        // A full PIT rejects out-records too, and a nonce may make a packet too large, so that some
         // Interests are counted twice, but none is lost.
         assert!(
             stats.received.interests
-                <= refused
+                <= rejected
                     + hits
                     + stats.aggregated
                     + ended

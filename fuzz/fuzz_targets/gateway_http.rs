@@ -9,7 +9,7 @@ use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, OR
 use hyper::{Method, Uri, Version};
 use libfuzzer_sys::fuzz_target;
 use packet::Name;
-use router::guard::{Guard, Head, Refusal};
+use router::guard::{Guard, Head, Rejection};
 use std::net::{IpAddr, Ipv4Addr};
 use transport::fetch::ObjectInfo;
 use weir::http::ask::{Ask, Served, is_scoped};
@@ -63,7 +63,7 @@ fuzz_target!(|input: &[u8]| {
     let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let head = Head { method, uri, version: *version, headers, local };
     match GUARD.with(|guard| guard.admit(&head)) {
-        Err(refusal) => check_refusal(&refusal),
+        Err(rejection) => check_rejection(&rejection),
         Ok(shown_to) => {
             let is = |field, value: &str| headers.get_all(field).iter().any(|found| found == value);
             assert!(!is(ORIGIN, FOREIGN), "a page of {FOREIGN} may ask");
@@ -74,7 +74,7 @@ fuzz_target!(|input: &[u8]| {
     let prefixes = [name("/example"), name("/localhost/nfd")];
     let mirrors = ["/m=/example/m".parse().expect("a mirror")];
     match Ask::read(method, uri, headers, Served { prefixes: &prefixes, mirrors: &mirrors }) {
-        Err(refusal) => check_refusal(&refusal),
+        Err(rejection) => check_rejection(&rejection),
         Ok(ask) => {
             assert!(!is_scoped(&ask.name) && ask.name.as_ref().starts_with(prefixes[0].as_ref()));
             answer(&ask, u64::from(*size) << (known >> 3), u64::from(*segment), *known);
@@ -82,8 +82,8 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-fn check_refusal(refusal: &Refusal) {
-    assert!(refusal.status.is_client_error() && !refusal.text.is_empty());
+fn check_rejection(rejection: &Rejection) {
+    assert!(rejection.status.is_client_error() && !rejection.text.is_empty());
 }
 
 /// Of the object's sizes what `known` says is known; its lowest bit says whether it fits.

@@ -197,7 +197,7 @@ impl Bench {
                 self.management.face_event(self.now, FaceEvent::Created, &info);
                 ControlResponse::new(200, "OK", ControlParameters { face_id: Some(id.0), ..body })
             }
-            Task::Create(_) => order.refusal(500, "too many"),
+            Task::Create(_) => order.rejection(500, "too many"),
             Task::Update(id, change) => {
                 if let Some(mtu) = change.mtu {
                     self.forwarder.set_mtu(*id, Some(mtu));

@@ -1,4 +1,4 @@
-//! Command Interests and replies of the management protocol are understood or refused; what is
+//! Command Interests and replies of the management protocol are understood or rejected; what is
 //! understood can be written again and means the same.
 #![no_main]
 

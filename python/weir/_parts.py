@@ -201,7 +201,7 @@ class Shaper(_Part, register=False):
     next_release = None
 
     def offer(self, cx, link, other, packet):
-        """Judge an Interest. True: pass. False: refuse with a Nack. None: hold it."""
+        """Judge an Interest. True: pass. False: reject with a Nack. None: hold it."""
         raise NotImplementedError("a shaper needs the method `offer`")
 
     def release(self, cx, link):

@@ -67,7 +67,7 @@ def run(suite, arguments, seconds, extra):
 
 
 def measure(binary):
-    """A suite with the durations of its tests; refuses one that fails without any mutant."""
+    """A suite with the durations of its tests; rejects one that fails without any mutant."""
     suite = Suite(binary.path, binary.name, binary.cwd)
     began = time.monotonic()
     verdict, text = run(suite, ["--report-time", "--test-threads=2"], 900, {})

@@ -30,7 +30,7 @@ def garbage(asked, _about):
     yield tlv(_packets.DATA, tlv(_packets.NAME, name) + tlv(0x15, b"unsigned"))
 
 
-def refusing(asked, _about):
+def rejecting(asked, _about):
     """A Nack for everything."""
     yield _packets.nack(asked, 150)
 

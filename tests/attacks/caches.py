@@ -22,7 +22,7 @@ APART = 0.2
 HOSTILE = 7001
 FACE = ("hostile", f"udp4://ATTACKER:{HOSTILE}")
 # Exit codes of `weir get` for what was not found and not verified, or could not be written.
-REFUSED = (1, 3, 4, 7)
+REJECTED = (1, 3, 4, 7)
 # A consumer that fetches nothing of worth takes no more memory than one that does.
 CONSUMER_BYTES = 100 << 20
 GET_SECONDS = 90
@@ -127,7 +127,7 @@ class SharedPrefix(_service.Kept):
             fetch = router.daemon.get("/garbage/object", target, ["--patience", "2 s"])
             with fetch.child:
                 status = fetch.child.wait(GET_SECONDS)
-            self.assertIn(status, REFUSED, fetch.child.last_words())
+            self.assertIn(status, REJECTED, fetch.child.last_words())
             self.assertFalse(target.exists(), "a file of garbage")
             return f"the consumer of garbage ended with exit code {status}"
 
@@ -172,7 +172,7 @@ class Manifests(_service.Kept):
                         # digests as signatures: the default accepts it.
                         self.assertEqual(target.read_bytes(), b"segment" * 3)
                         continue
-                    self.assertIn(child.status, REFUSED, child.last_words())
+                    self.assertIn(child.status, REJECTED, child.last_words())
                     self.assertRegex(child.last_words(), r"(?m)^ *weir: .+; .+$")
                     self.assertFalse(target.exists(), "a file of something forged")
                     part = target.with_name(f"{case}.part")

@@ -140,7 +140,7 @@ class FromPages(unittest.TestCase):
     def test_a_name_that_was_made_to_lead_here_is_not_ours(self):
         """DNS rebinding: a page of attacker.example, whose name leads to 127.0.0.1, asks for more.
 
-        It is refused, as are requests whose Host says nothing; requests by our names are served.
+        It is rejected, as are requests whose Host says nothing; requests by our names are served.
         """
         port = self.gateway.port
         for host in ("attacker.example", f"attacker.example:{port}", "localhost.attacker.example"):

@@ -163,7 +163,7 @@ class ByFrames(unittest.TestCase):
         self.assert_well(gateway)
 
     def test_more_streams_than_a_connection_may_have(self):
-        """Those beyond the announced number are refused, and the connection goes on."""
+        """Those beyond the announced number are rejected, and the connection goes on."""
         gateway = self.gateway()
         closed = struct.pack(">HI", INITIAL_WINDOW_SIZE, 0)
         client = self.connect(gateway, closed)

@@ -36,7 +36,7 @@ class Lines(unittest.TestCase):
     """The effects of clients and pages on the gateway's and the daemon's output, and on its
     readers."""
 
-    # A request that is refused, from a page of another site.
+    # A request that is rejected, from a page of another site.
     CROSS = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
     # More than a log needs of it.
     PATH = "/" + "x" * 30_000
@@ -66,8 +66,8 @@ class Lines(unittest.TestCase):
         wait_until(lambda: listens(port), "the gateway to listen")
         return port
 
-    def refused(self, port, count, path=PATH):
-        """Send so many requests that are refused, on one connection."""
+    def rejected(self, port, count, path=PATH):
+        """Send so many requests that are rejected, on one connection."""
         with contextlib.closing(connect(port)) as client:
             for _ in range(count):
                 client.request("GET", path, headers=self.CROSS)

@@ -119,7 +119,7 @@ class Local(unittest.TestCase):
         self.assertIn("in use", said)
 
     def test_files_planted_by_another_user_are_rejected(self):
-        """Partial files, journals and links of another user in a shared folder are refused."""
+        """Partial files, journals and links of another user in a shared folder are rejected."""
         self.need_users()
         daemon = self.start()
         shared = self.folder / "shared"
@@ -262,7 +262,7 @@ class Local(unittest.TestCase):
         daemon = self.start(unix_mode="666")
         script = (
             "import socket\n"
-            "held, refused = [], 0\n"
+            "held, rejected = [], 0\n"
             "for number in range(1100):\n"
             "    one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)\n"
             "    try:\n"
@@ -270,7 +270,7 @@ class Local(unittest.TestCase):
             "        one.sendall(bytes.fromhex(sys.argv[2]))\n"
             "        held.append(one)\n"
             "    except OSError:\n"
-            "        refused += 1\n"
+            "        rejected += 1\n"
             "print(len(held), flush=True)\n"
             "sys.stdin.read()\n"
         )

@@ -163,11 +163,11 @@ class Attacked(unittest.TestCase):
 
         wait_until(is_back, "the memory to be given back", 60)
 
-    def refused(self, status):
+    def rejected(self, status):
         """The attack was more than the table may take, or it shows nothing."""
         reasons = ["memory", "pit-prefix-share", "pit-face-limit", "pit-full"]
-        refused = sum(status["drops"].get(reason, 0) for reason in reasons)
-        self.assertGreater(refused, COUNT // 10, status["drops"])
+        rejected = sum(status["drops"].get(reason, 0) for reason in reasons)
+        self.assertGreater(rejected, COUNT // 10, status["drops"])
 
 
 class Full:

@@ -93,7 +93,7 @@ class Floods(unittest.TestCase):
         self.assertTrue(self.get("/other/file") == self.data)
         # Far less than the lifetime of the Interests that wait.
         self.assertLess(time.monotonic() - begun, 25)
-        wait_until(lambda: self.read() or self.nacks > 1000, "refusals instead of silence")
+        wait_until(lambda: self.read() or self.nacks > 1000, "rejections instead of silence")
         self.assertLess(children.peak_bytes(self.proxy.pid), MEMORY)
 
     def test_missing_names_displace_no_content(self):

@@ -64,7 +64,7 @@ class Traces(unittest.TestCase):
         return child
 
     def test_another_user_cannot_trace(self):
-        """A program of another user is refused, on the Unix socket and over TCP and UDP."""
+        """A program of another user is rejected, on the Unix socket and over TCP and UDP."""
         self.need_users()
         become = ["setpriv", f"--reuid={OTHER}", f"--regid={OTHER}", "--clear-groups"]
         addresses = [self.daemon.socket, f"tcp4://127.0.0.1:{PORT}", f"udp4://127.0.0.1:{PORT}"]
@@ -99,7 +99,7 @@ class Traces(unittest.TestCase):
         self.assertNotIn("trace started", (self.folder / "daemon.log").read_text())
 
     def test_the_stream_of_another_is_not_readable(self):
-        """Another application that guesses names of streams gets nothing but refusals."""
+        """Another application that guesses names of streams gets nothing but rejections."""
         self.trace("--json")
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as own:
             own.connect(str(self.daemon.socket))

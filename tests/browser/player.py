@@ -355,8 +355,8 @@ class Player(Browser):
         with contextlib.ExitStack() as stack:
             daemon = weir.Daemon(program, self.near.folder, "near", listen=ALONE)
             gateway = stack.enter_context(Gateway(daemon, self.here))
-            refused = "Refused to execute script from"
-            page = self.page(gateway, expected=[*statuses(404), refused])
+            rejected = "Refused to execute script from"
+            page = self.page(gateway, expected=[*statuses(404), rejected])
             self.play(page, "/films/plain/film.mp4")
             self.until(page, "message", PLAYED)
             status, _, text = gateway.ask(PLACE + "library.js")

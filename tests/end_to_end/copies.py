@@ -105,7 +105,7 @@ class Copies(TreeCase):
         content.make(self.folder / "large", 9 * content.MEGABYTE)
         self.serve("/trees/big")
 
-        def refused(folder, why, *options):
+        def rejected(folder, why, *options):
             argv = [self.program, "get", "/trees/big/", folder, *options]
             argv += ["--socket", self.daemon.socket]
             (self.here / "big.log").unlink(missing_ok=True)
@@ -114,10 +114,10 @@ class Copies(TreeCase):
             said = (self.here / "big.log").read_text(encoding="utf-8")
             self.assertRegex(said, rf"{why} needs 9\.0\d MB more, and [\d.]+ MB are free there")
 
-        refused(volume.folder / "copy", "the tree")
+        rejected(volume.folder / "copy", "the tree")
         self.assertEqual(volume.run("find", volume.folder / "copy", "-type", "f"), "")
         # Only what is chosen counts.
-        refused(volume.folder / "copy", "as far as it is known,", "--include", "large")
+        rejected(volume.folder / "copy", "as far as it is known,", "--include", "large")
         self.assertEqual(volume.run("find", volume.folder / "copy", "-type", "f"), "")
         argv = [self.program, "get", "/trees/big/", volume.folder / "copy", "--exclude", "large"]
         argv += ["--socket", self.daemon.socket]

@@ -133,7 +133,7 @@ class Disk(Alone):
             free = volume.free() - room
             volume.run("sh", "-c", 'head -c "$0" /dev/zero >>"$1"', free, filler)
 
-        def refused(said, why, left):
+        def rejected(said, why, left):
             advice = "make room and run the same command again to resume"
             line = rf"weir: cannot write {target}\.part: {why}; {advice}\n"
             self.assertRegex(said, rf"\A{line}({{.*\n)?\Z")
@@ -144,7 +144,7 @@ class Disk(Alone):
         fill(ROOM)
         done = self.get(target, before=volume.command())
         self.assertEqual(done.returncode, FILE, done.stderr)
-        refused(done.stderr, r"it needs 2\.00 MB more, and \d+ kB are free there", ())
+        rejected(done.stderr, r"it needs 2\.00 MB more, and \d+ kB are free there", ())
         # A file that fitted at the beginning no longer fits after another has filled the disk.
         volume.run("rm", filler)
         log = self.here / "log"
@@ -158,10 +158,10 @@ class Disk(Alone):
             os.kill(slow.pid, signal.SIGCONT)
             self.assertEqual(slow.wait(PATIENCE), FILE, slow.last_words())
         left = ("file.part", "file.part.journal")
-        refused(log.read_text(encoding="utf-8"), "No space left on device", left)
+        rejected(log.read_text(encoding="utf-8"), "No space left on device", left)
         done = self.get(target, before=volume.command())
         self.assertEqual(done.returncode, FILE, done.stderr)
-        refused(done.stderr, r"it needs [\d.]+ MB more, and \d+ (k)?B are free there", left)
+        rejected(done.stderr, r"it needs [\d.]+ MB more, and \d+ (k)?B are free there", left)
         volume.run("rm", filler)
         done = self.get(target, before=volume.command())
         self.assertEqual(done.returncode, 0, done.stderr)

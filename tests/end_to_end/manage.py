@@ -31,7 +31,7 @@ class Manage(Alone):
         """The same as an object."""
         return json.loads(self.said(*arguments, "--json"))
 
-    def refused(self, status, part, *arguments):
+    def rejected(self, status, part, *arguments):
         """It fails with one line."""
         done = self.weir(*arguments)
         self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)

@@ -82,7 +82,7 @@ class Memory(unittest.TestCase):
         self.fetch(*[word for pair in files * 2 for word in pair])
 
     def misbehave(self):
-        """Everything at once that a remote peer may do, until the daemon has had to refuse."""
+        """Everything at once that a remote peer may do, until the daemon has had to reject."""
         self.publish("/wanted", 2)
         argv = [sys.executable, HERE / "misbehave.py", self.daemon.socket, PORT, "/wanted"]
         log = self.folder / "misbehave.log"
@@ -94,7 +94,7 @@ class Memory(unittest.TestCase):
 
         wait_until(sent, "all of it to be sent", PATIENCE)
 
-        def refused():
+        def rejected():
             return self.daemon.status()["memory"]["refused"]["interests"] > 0
 
-        wait_until(refused, "the daemon to refuse Interests")
+        wait_until(rejected, "the daemon to reject Interests")

@@ -107,8 +107,8 @@ class Packets(Tools):
         shown = json.loads(self.peek("/poke/key/a", "--trust", own, "--json").stdout)
         self.assertEqual(shown["verified"], "key")
         self.assertIn("/poke/key/KEY/", shown["key"])
-        refused = self.peek("/poke/key/a", "--trust", other, "--json")
-        self.assertEqual((refused.returncode, refused.stdout), (NOT_VERIFIED, ""))
+        rejected = self.peek("/poke/key/a", "--trust", other, "--json")
+        self.assertEqual((rejected.returncode, rejected.stdout), (NOT_VERIFIED, ""))
 
     def test_bad_input_has_a_message(self):
         """Too much content, no such file, no route, no Interest."""

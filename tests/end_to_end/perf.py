@@ -153,8 +153,8 @@ class Perf(Tools):
         self.serve("/perf/key", "--sign", "/perf/key")
         bytes_ = ("--bytes", "40 kB", "--trust")
         self.assertEqual(self.measure("/perf/key", *bytes_, own)["bytes"], 40_000)
-        refused = self.client("/perf/key", *bytes_, other)
-        self.assertEqual((refused.returncode, refused.stdout), (NOT_VERIFIED, ""))
+        rejected = self.client("/perf/key", *bytes_, other)
+        self.assertEqual((rejected.returncode, rejected.stdout), (NOT_VERIFIED, ""))
 
     def test_ctrl_c_prints_what_was_measured(self):
         """Lines with columns, then the summary; as JSON, the same sums as of a whole run."""

@@ -131,7 +131,7 @@ class Repository(Alone):
         self.assertEqual(self.fetched("/c/file", "--trust", certificate), content.sha256(self.sent))
 
     def test_commands_while_it_runs(self):
-        """Commands work on a store that is served, changes are served, a second run is refused."""
+        """Commands work on a store that is served, changes are served, a second run is rejected."""
         self.repo("put", "/a/file", self.sent)
         self.serve()
         _, said = self.repo("run", "--socket", self.daemon.socket, status=USAGE)
@@ -258,7 +258,7 @@ class Repository(Alone):
         self.assertIn("and needs 5000000 bytes more", said)
 
     def test_quota(self):
-        """Files that do not fit are refused with the numbers."""
+        """Files that do not fit are rejected with the numbers."""
         self.repo("put", "/a/one", self.sent, "--quota", "3 MB")
         other = content.make(self.here / "other", 1_500_000, 5)
         _, said = self.repo("put", "/a/two", other, "--quota", "3 MB", status=FILE)

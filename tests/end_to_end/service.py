@@ -63,8 +63,8 @@ class Service(unittest.TestCase):
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as refused:
-            return refused.code, refused.read().decode()
+        except urllib.error.HTTPError as rejected:
+            return rejected.code, rejected.read().decode()
 
     def test_supervisor_hears_of_begin_reload_and_end(self):
         """READY=1 once it answers, RELOADING=1 and READY=1 for SIGHUP, STOPPING=1 at the end."""
@@ -92,7 +92,7 @@ class Service(unittest.TestCase):
         self.assertIn("udp9", log)
 
     def test_metrics_are_what_prometheus_reads(self):
-        """Every sample's family was introduced before it; other paths and methods are refused."""
+        """Every sample's family was introduced before it; other paths and methods are rejected."""
         status, text = self.ask()
         self.assertEqual(status, 200)
         known = set()
@@ -120,7 +120,7 @@ class Service(unittest.TestCase):
         return status, json.loads(text)
 
     def test_healthy_daemon_is_alive_and_ready(self):
-        """It says where it listens; other methods and foreign pages are refused."""
+        """It says where it listens; other methods and foreign pages are rejected."""
         status, alive = self.health("/healthz")
         self.assertEqual((status, alive["alive"], alive["problems"]), (200, True, []))
         status, ready = self.health("/readyz")

@@ -36,7 +36,7 @@ class Tools(Alone):
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.run(argv, text=True, check=False, **{**streams, **given})
 
-    def refused(self, status, parts, *arguments, **options):
+    def rejected(self, status, parts, *arguments, **options):
         """The program ends with the status and one line that has all the parts."""
         done = self.run_weir(*arguments, **options)
         self.assertEqual(done.returncode, status, done.stderr)

@@ -196,6 +196,22 @@ class Trace(Alone):
         self.assertIn("/localhost/weir/counters", log)
         self.assertNotIn("net::packets", (self.daemon.folder / "daemon.log").read_text())
 
+    def test_the_log_shows_the_steps_of_packets_if_it_is_asked(self):
+        """Each step of a journey is a log line of level `trace`, in the journey's order."""
+        about = {"log": "info,net::steps=trace"}
+        daemon = weir.Daemon(
+            self.program, self.here, "steps", listen={"udp": "off", "tcp": "off"}, about=about
+        )
+        with daemon:
+            daemon.status()
+            lines = (self.here / "steps.log").read_text().splitlines()
+        steps = [line for line in lines if "TRACE net::steps: step " in line]
+        words = [re.search(r'step="([a-z-]+)"', line).group(1) for line in steps]
+        first = words[: words.index("handled") + 1]
+        self.assertEqual(first[:3], ["arrived", "checked", "admitted"])
+        self.assertIn("/localhost/weir/", steps[0])
+        self.assertEqual(first[-3:], ["released", "queued", "handled"])
+
     def test_errors_say_what_to_do(self):
         """No forwarder, no such face, no place for the capture, and a disk that is full."""
         socket = str(self.daemon.socket)

@@ -149,7 +149,7 @@ class Uploads(Alone):
         self.assert_clean()
 
     def test_a_name_is_refused_if_packets_have_no_room_for_it(self):
-        """Each length is refused, or has content that is served."""
+        """Each length is rejected, or has content that is served."""
         gateway = self.gateway()
         statuses = []
         # A packet of 8,800 bytes has the name twice.

@@ -53,8 +53,8 @@ class Prometheus:
         try:
             with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
                 return json.load(answer)["data"]
-        except urllib.error.HTTPError as refused:
-            raise Failed(f"{query}: {refused.read().decode()}") from None
+        except urllib.error.HTTPError as rejected:
+            raise Failed(f"{query}: {rejected.read().decode()}") from None
 
     def ask(self, expression):
         """The samples that an expression has now, without those that are no numbers."""

@@ -319,7 +319,7 @@ class Icarus(Folder):
         self.assertEqual(len(results), 0)
 
     def test_pickles_run_no_code(self):
-        """Objects of other classes are refused, whatever would make them."""
+        """Objects of other classes are rejected, whatever would make them."""
         touched = self.folder / "touched"
 
         class Touch:

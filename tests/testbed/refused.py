@@ -12,11 +12,11 @@ from support import weir
 NAME = "weir-tests"
 
 
-class Refused(unittest.TestCase):
+class Rejected(unittest.TestCase):
     """One message each, and nothing left behind."""
 
     def fails(self, text, status, *words, name=NAME, options=(), env=None):
-        """The scenario is refused with these words."""
+        """The scenario is rejected with these words."""
         path = testbed.file(self, text)
         command = [weir.program(), "testbed", "run", path, "--name", name, *options]
         done = subprocess.run(
@@ -61,8 +61,8 @@ class Refused(unittest.TestCase):
             options, env = ("--shape", "kernel"), {"PATH": folder}
             self.fails(text, 1, "cannot run `tc`", "iproute2", options=options, env=env)
             # One of a kernel that has none says this.
-            refuses = "#!/bin/sh\necho 'Error: Specified qdisc kind is unknown.' >&2; exit 1\n"
-            Path(folder, "tc").write_text(refuses, encoding="utf-8")
+            rejects = "#!/bin/sh\necho 'Error: Specified qdisc kind is unknown.' >&2; exit 1\n"
+            Path(folder, "tc").write_text(rejects, encoding="utf-8")
             Path(folder, "tc").chmod(0o755)
             self.fails(text, 1, "no token buckets", "sch_tbf", options=options, env=env)
 

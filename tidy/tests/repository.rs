@@ -60,6 +60,11 @@ fn scheme_files_have_one_order() {
 }
 
 #[test]
+fn steps_of_the_pipeline_are_those_of_the_architecture() {
+    keeps(rules::steps);
+}
+
+#[test]
 fn documents_point_at_what_is_there() {
     keeps(rules::dead_links);
 }

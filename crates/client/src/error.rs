@@ -99,7 +99,7 @@ impl From<CommandError> for Error {
         match error {
             CommandError::Connection(error) => error.into(),
             CommandError::TooLong { .. } => Error::Usage(text),
-            CommandError::Refused { .. } => Error::Rejected(text),
+            CommandError::Rejected { .. } => Error::Rejected(text),
             CommandError::NoAnswer { .. } => Error::TimedOut(text),
             CommandError::Interrupted => Error::Cancelled,
         }

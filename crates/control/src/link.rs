@@ -38,7 +38,7 @@ pub struct LinkView {
     pub interests_out: QueueView,
     /// Interests that the shaper holds.
     pub held: QueueView,
-    /// Interests offered to the shaper since the face came up, including refused ones.
+    /// Interests offered to the shaper since the face came up, including rejected ones.
     pub offered: u64,
     /// The expected Data bytes of all offered Interests.
     pub offered_bytes: Size,
@@ -152,8 +152,8 @@ pub enum Offer {
     Pass(InterestMeta),
     /// The shaper keeps it.
     Held,
-    /// Refuse it; the downstream gets a Nack (Congestion).
-    Refused(InterestMeta),
+    /// Reject it; the downstream gets a Nack (Congestion).
+    Rejected(InterestMeta),
 }
 
 /// An Interest that a shaper releases.
@@ -161,8 +161,8 @@ pub enum Offer {
 pub enum Released {
     /// Forward it now.
     Pass(InterestMeta),
-    /// Refuse it, for example to make room for another class.
-    Refused(InterestMeta),
+    /// Reject it, for example to make room for another class.
+    Rejected(InterestMeta),
 }
 
 /// The result of a released Interest.
@@ -307,7 +307,7 @@ pub trait Stamper: Send {
     }
 
     /// An Interest is about to leave by the face. The face's shaper decides afterwards, if its
-    /// stage is [`Stage::Departure`], and may refuse it.
+    /// stage is [`Stage::Departure`], and may reject it.
     fn on_interest_out(
         &mut self,
         _cx: &mut Cx<'_>,
@@ -329,7 +329,7 @@ pub trait Stamper: Send {
     ) {
     }
 
-    /// A Nack for a pending Interest came in over the face, or the face's own shaper refused the
+    /// A Nack for a pending Interest came in over the face, or the face's own shaper rejected the
     /// Interest, which is equivalent for the downstreams. Written options go to them with a Nack.
     fn on_nack_in(
         &mut self,

@@ -441,6 +441,6 @@ mod tests {
         assert!(wrong(&mut p, "beta", "2").contains("0.1 to 0.9"));
         assert!(wrong(&mut p, "beta", "inf").contains("not a number"));
         assert!(wrong(&mut p, "target", "20").contains("20"));
-        assert_eq!(p.number("beta"), 0.7, "a refused value changes nothing");
+        assert_eq!(p.number("beta"), 0.7, "a rejected value changes nothing");
     }
 }

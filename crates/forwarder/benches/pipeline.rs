@@ -43,7 +43,7 @@ struct Bench {
 struct Cost(f64, f64);
 
 impl Bench {
-    fn new(capacity: usize, mtu: Option<usize>, memory: usize) -> Bench {
+    fn new(capacity: usize, mtu: Option<usize>, memory: Option<usize>) -> Bench {
         let mut config = ForwarderConfig::new(Box::new(First));
         config.memory = memory;
         config.content_store = ContentStoreConfig { capacity, ..ContentStoreConfig::default() };
@@ -146,12 +146,12 @@ fn segment(prefix: Name, n: usize) -> Name {
         .with(&Component::segment(n as u64))
 }
 
-fn small(content: usize, mtu: Option<usize>, memory: usize) {
+fn small(content: usize, mtu: Option<usize>, memory: Option<usize>) {
     let mut bench = Bench::new(256 << 20, mtu, memory);
     let up = bench.up;
     bench.forwarder.add_route(up, prefix(1).as_ref(), 0).unwrap();
     let mut link = mtu.map_or("stream".to_owned(), |mtu| format!("MTU {mtu}"));
-    if memory != usize::MAX {
+    if let Some(memory) = memory {
         link = format!("{} MB", memory >> 20);
     }
     let what = format!("small tables, {content} bytes, {link}");
@@ -159,7 +159,7 @@ fn small(content: usize, mtu: Option<usize>, memory: usize) {
 }
 
 fn large(entries: usize) {
-    let mut bench = Bench::new(1 << 30, None, usize::MAX);
+    let mut bench = Bench::new(1 << 30, None, None);
     let (down, up) = (bench.down, bench.up);
     for n in 0..entries {
         bench.forwarder.add_route(up, prefix(n).as_ref(), 0).unwrap();
@@ -186,11 +186,10 @@ fn large(entries: usize) {
 
 fn main() {
     let number = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
-    let no_limit = usize::MAX;
     for (content, mtu) in [(64, None), (1000, None), (8000, None), (8000, Some(1400))] {
-        small(content, mtu, no_limit);
+        small(content, mtu, None);
     }
     // The default of a daemon on a host with 8 GB or more.
-    small(64, None, 2 << 30);
+    small(64, None, Some(2 << 30));
     large(number.unwrap_or(1_000_000));
 }

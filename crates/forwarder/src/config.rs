@@ -22,9 +22,9 @@ pub struct ForwarderConfig {
     pub pit: PitConfig,
     /// The maximum number of prefixes with routes.
     pub routes: usize,
-    /// The memory limit in bytes for everything together; [`usize::MAX`] disables the accounting.
+    /// The memory limit in bytes for everything together. Without one, nothing is counted.
     /// The limits of single parts apply as well.
-    pub memory: usize,
+    pub memory: Option<usize>,
     /// The most pending Interests that one call of [`crate::Forwarder::on_deadline`] ends, and the
     /// most that it asks the strategy about: what is left is due at once. A driver that has other
     /// work meanwhile bounds it.
@@ -66,7 +66,7 @@ impl ForwarderConfig {
             content_store: ContentStoreConfig::default(),
             pit: PitConfig::default(),
             routes: ForwarderConfig::ROUTES,
-            memory: usize::MAX,
+            memory: None,
             ended_at_once: usize::MAX,
             dead_nonce_lifetime: dead_nonces::DEFAULT_LIFETIME,
             dead_nonces: ForwarderConfig::DEAD_NONCES,

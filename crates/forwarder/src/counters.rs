@@ -11,7 +11,7 @@ use std::ops::AddAssign;
 
 use crate::histogram::DurationHistogram;
 use crate::summed::counters;
-use crate::tables::Refusal;
+use crate::tables::Rejection;
 
 /// A list of reasons, each with its name and meaning, and the counts of each.
 macro_rules! reasons {
@@ -168,7 +168,7 @@ reasons! {
     HeldLimit = "held-limit",
     /// An Interest whose lifetime ended, or whose answer arrived, while a shaper held it.
     HeldExpired = "held-expired",
-    /// An Interest that a shaper refused.
+    /// An Interest that a shaper rejected.
     ShaperRefused = "shaper-refused",
     /// An Interest without a next hop to send it to.
     NoNextHop = "no-next-hop",
@@ -281,14 +281,14 @@ impl Drops {
     }
 }
 
-impl From<Refusal> for DropReason {
-    fn from(refusal: Refusal) -> DropReason {
-        match refusal {
-            Refusal::PerFace => DropReason::PitFaceLimit,
-            Refusal::PrefixTooDeep => DropReason::NameTooDeep,
-            Refusal::Entries | Refusal::Memory | Refusal::Gone => DropReason::PitFull,
-            Refusal::Shared => DropReason::Memory,
-            Refusal::Prefix => DropReason::PitPrefixShare,
+impl From<Rejection> for DropReason {
+    fn from(rejection: Rejection) -> DropReason {
+        match rejection {
+            Rejection::PerFace => DropReason::PitFaceLimit,
+            Rejection::PrefixTooDeep => DropReason::NameTooDeep,
+            Rejection::Entries | Rejection::Memory | Rejection::Gone => DropReason::PitFull,
+            Rejection::Shared => DropReason::Memory,
+            Rejection::Prefix => DropReason::PitPrefixShare,
         }
     }
 }

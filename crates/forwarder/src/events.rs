@@ -1,6 +1,6 @@
 //! Reports to the driver: events of scheme parts, and the steps of packets.
 
-use control::{Event, Kind};
+use control::{Event, Kind, Stage};
 
 use crate::counters::DropReason;
 use crate::tables::FaceId;
@@ -14,21 +14,86 @@ pub enum Reporter {
     Strategy,
 }
 
-/// A step of a packet through the forwarder.
+/// A step of a packet through the forwarder, in the order of `docs/architecture.md`, "The journey of
+/// a packet".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It arrived whole, and its pipeline begins.
     Arrived,
+    /// It is well-formed and in scope, and its options were read.
+    Checked,
+    /// The Interest did not loop as far as the dead-nonce list knows, the downstream's shaper at
+    /// stage *arrival* lets it through, and the tables are next.
+    Admitted,
+    /// A shaper of this face holds the Interest.
+    Held(Stage),
     /// The content store answers the Interest that arrived.
     Hit,
+    /// The content store has no answer to the Interest.
+    Missed,
+    /// The Interest has a new PIT entry.
+    Inserted,
     /// The Interest that arrived is pending already.
     Aggregated,
+    /// The FIB has so many next hops for the Interest that it may leave by.
+    Routed(usize),
+    /// The strategy was asked, and wants so many actions.
+    Decided(usize),
+    /// The Interest leaves by this face; its out-record has the time.
+    Released,
+    /// So many PIT entries wait for the Data, or for what the Nack returns.
+    Matched(usize),
+    /// The content store has the Data now.
+    Cached,
+    /// The content store does not take the Data.
+    NotCached,
+    /// A PIT entry has its Data: it ends, unless more of it is pending.
+    Satisfied,
+    /// A PIT entry has its Data and waits for that of other upstreams.
+    Lingers,
     /// It entered the queue of a face.
     Queued,
     /// It goes no further.
     Dropped(DropReason),
     /// The pipeline of the packet that arrived has ended.
     Handled,
+}
+
+impl Step {
+    /// The step in one word, as in log lines.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Step::Arrived => "arrived",
+            Step::Checked => "checked",
+            Step::Admitted => "admitted",
+            Step::Held(_) => "held",
+            Step::Hit => "hit",
+            Step::Missed => "missed",
+            Step::Inserted => "inserted",
+            Step::Aggregated => "aggregated",
+            Step::Routed(_) => "routed",
+            Step::Decided(_) => "decided",
+            Step::Released => "released",
+            Step::Matched(_) => "matched",
+            Step::Cached => "cached",
+            Step::NotCached => "not-cached",
+            Step::Satisfied => "satisfied",
+            Step::Lingers => "lingers",
+            Step::Queued => "queued",
+            Step::Dropped(_) => "dropped",
+            Step::Handled => "handled",
+        }
+    }
+
+    /// The number that belongs to the step: of next hops, actions or PIT entries.
+    #[must_use]
+    pub fn count(self) -> Option<usize> {
+        match self {
+            Step::Routed(count) | Step::Decided(count) | Step::Matched(count) => Some(count),
+            _ => None,
+        }
+    }
 }
 
 /// A step of a packet, for a [`PacketTap`].

@@ -10,7 +10,6 @@ pub mod capabilities;
 mod env;
 mod flows;
 pub(crate) mod fragment;
-mod hop;
 mod line;
 pub mod pacing;
 mod parts;
@@ -18,6 +17,7 @@ pub(crate) mod queue;
 mod queueing;
 pub(crate) mod reassembly;
 mod reliability;
+mod service;
 pub(crate) mod shaping;
 mod timer;
 mod transmit;
@@ -32,12 +32,12 @@ use packet::{HopOptions, LpPacket};
 
 use crate::config::{FaceConfig, LinkType, RateIn};
 use crate::counters::{Amount, DropReason, FaceCounters, ForwarderStats, OptionFault};
+use crate::tables::memory::Room;
 use crate::tables::pit::Share;
 use crate::tables::{PitKey, PitToken};
 use allowance::Allowance;
 use capabilities::{Capabilities, Carrier, IdleOptions};
 pub(crate) use env::{Env, PacketReports};
-use hop::Hop;
 use line::Line;
 use parts::{Hosted, Parts, Views};
 pub use queue::Occupancy;
@@ -46,6 +46,7 @@ use queue::{QueuedControl, QueuedData};
 use reassembly::{Fragment, Partial, Place, Reassembler};
 pub use reassembly::{MAX_FRAGMENTS, Sender};
 use reliability::GivenUp;
+use service::LinkService;
 use shaping::{Expected, Offered, Shaping, Waiting};
 use timer::Timer;
 pub(crate) use transmit::{InterestMark, Out};
@@ -65,7 +66,7 @@ pub(crate) struct Link {
     mtu: Option<usize>,
     sequence: u64,
     /// The state that it shares with its peer, of faces that acknowledge.
-    hop: Option<Box<Hop>>,
+    service: Option<Box<LinkService>>,
     line: Line,
     parts: Parts,
     reassembler: Reassembler,
@@ -89,7 +90,7 @@ impl Link {
         Link {
             mtu: config.medium.mtu,
             sequence: sequence.next_u64(),
-            hop: Hop::new(config, sequence.next_u64()),
+            service: LinkService::new(config, sequence.next_u64()),
             line: Line::new(config),
             parts: Parts::new(
                 config.parts.marker.take().map(|part| Hosted::new(part, marker)),
@@ -208,7 +209,7 @@ impl Link {
         self.line.memory()
             + self.reassembler.memory()
             + self.parts.memory()
-            + self.hop.as_ref().map_or(0, |hop| hop.memory())
+            + self.service.as_ref().map_or(0, |service| service.memory())
     }
 
     /// Releases what empty queues keep for the next packets, if that is more than `most` bytes.
@@ -304,15 +305,19 @@ impl Link {
 
     /// A frame came with acknowledgements or a number; says whether it is new.
     pub(crate) fn receive(&mut self, env: &mut Env<'_>, header: &LpPacket<'_>) -> bool {
-        self.with_hop(env, |hop, now| hop.receive(now, header)).unwrap_or(true)
+        self.with_service(env, |service, now| service.receive(now, header)).unwrap_or(true)
     }
 
     /// Calls `f`, and counts the packets that are given up in it.
-    fn with_hop<R>(&mut self, env: &mut Env<'_>, f: impl FnOnce(&mut Hop, Time) -> R) -> Option<R> {
-        let hop = self.hop.as_mut()?;
-        hop.set_room(env.room);
-        let result = f(hop, env.now);
-        if let Some(counters) = hop.counters() {
+    fn with_service<R>(
+        &mut self,
+        env: &mut Env<'_>,
+        f: impl FnOnce(&mut LinkService, Time) -> R,
+    ) -> Option<R> {
+        let service = self.service.as_mut()?;
+        service.set_room(env.room);
+        let result = f(service, env.now);
+        if let Some(counters) = service.counters() {
             let before = std::mem::replace(&mut self.counters.reliability, counters);
             for _ in before.exhausted..counters.exhausted {
                 self.count_drop(env.stats, DropReason::Unacknowledged);
@@ -323,12 +328,12 @@ impl Link {
 
     /// The Interests that were given up since the last call.
     pub(crate) fn take_given_up(&mut self) -> Vec<GivenUp> {
-        self.hop.as_mut().map(|hop| hop.take_given_up()).unwrap_or_default()
+        self.service.as_mut().map(|service| service.take_given_up()).unwrap_or_default()
     }
 
     /// True if it acknowledges frames, or requests acknowledgements.
-    pub(crate) fn has_hop(&self) -> bool {
-        self.hop.is_some()
+    pub(crate) fn has_service(&self) -> bool {
+        self.service.is_some()
     }
 
     /// Takes a fragment; gives the packet when it is whole.
@@ -357,7 +362,7 @@ impl Link {
     }
 
     /// Gives a packet's buffers back for use by later ones, if `room` bytes of memory allow it.
-    pub(crate) fn recycle(&mut self, room: usize, whole: Partial) {
+    pub(crate) fn recycle(&mut self, room: Room, whole: Partial) {
         self.reassembler.set_room(room);
         self.reassembler.recycle(whole);
     }
@@ -409,10 +414,10 @@ impl Link {
         if self.capabilities.is_due() {
             return Some(Time::ZERO);
         }
-        let first = match &self.hop {
+        let first = match &self.service {
             None if self.is_idle() => return None,
             None => Time::ZERO,
-            Some(hop) => sooner((!self.is_idle()).then(|| hop.opens()), hop.due())?,
+            Some(service) => sooner((!self.is_idle()).then(|| service.opens()), service.due())?,
         };
         Some(self.line.opens(first))
     }
@@ -422,7 +427,9 @@ impl Link {
     fn timer(&self, timer: Timer) -> Option<Time> {
         match timer {
             Timer::Capabilities => self.capabilities.next_deadline(),
-            Timer::Retransmission => self.hop.as_ref().and_then(|hop| hop.next_deadline()),
+            Timer::Retransmission => {
+                self.service.as_ref().and_then(|service| service.next_deadline())
+            }
             Timer::Reassembly => self.reassembler.next_deadline(),
             Timer::Stamper => self.parts.next_stamper_deadline(),
             Timer::Release => self.parts.next_release(),
@@ -432,7 +439,7 @@ impl Link {
     /// When the first timer of the link goes off.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Time> {
-        if self.hop.is_none() && !self.has_parts() {
+        if self.service.is_none() && !self.has_parts() {
             // Most links: none of the other timers is ever set.
             let capabilities = self.timer(Timer::Capabilities);
             return sooner(capabilities, self.timer(Timer::Reassembly));
@@ -452,7 +459,7 @@ impl Link {
     fn on_timer(&mut self, timer: Timer, env: &mut Env<'_>) {
         match timer {
             Timer::Capabilities => self.capabilities.on_deadline(env.now),
-            Timer::Retransmission => _ = self.with_hop(env, Hop::on_deadline),
+            Timer::Retransmission => _ = self.with_service(env, LinkService::on_deadline),
             Timer::Reassembly => {
                 let Link { reassembler, counters, .. } = self;
                 let stats = &mut *env.stats;
@@ -486,7 +493,7 @@ impl Link {
     fn is_bare(&self, mark: u64, token: &PitToken, options: &HopOptions, from: u64) -> bool {
         let no_options = options.is_empty() || (!self.takes_options() && !options.has_standard());
         let no_face = from == 0 || !self.local_fields;
-        let plain = self.mtu.is_none() && self.hop.is_none();
+        let plain = self.mtu.is_none() && self.service.is_none();
         plain && mark == 0 && token.is_empty() && no_options && no_face
     }
 

@@ -13,7 +13,6 @@ mod exclude;
 mod exclusion;
 mod interest;
 mod learned;
-mod lookup;
 mod nack;
 mod options;
 mod ranges;
@@ -31,14 +30,15 @@ use packet::{HopOptions, Interest, NameRef};
 
 use crate::config::LinkType;
 use crate::counters::{DropReason, ForwarderStats};
+use crate::events::Step;
 use crate::link::{Env, Link};
 use crate::node::{Node, Subject, subject_of};
 use crate::state::admission::Candidate;
 use crate::state::faces::Faces;
+use crate::state::grant::{Change, Grant};
 use crate::state::learned::LearnedRoutes;
-use crate::state::room::{Change, Room};
 use crate::state::tables::Tables;
-use crate::tables::{FaceId, HashedName, Lengths, Pit, PitEntry, PitKey, Refusal};
+use crate::tables::{FaceId, HashedName, Lengths, Pit, PitEntry, PitKey, Rejection};
 use context::InterestCx;
 
 /// Buffers that are used again.
@@ -96,6 +96,13 @@ impl<'a> Pipeline<'a> {
         self.faces.count_drop(face, reason);
     }
 
+    /// Reports a step of the packet at hand, if the driver wants to know: of the one that came from
+    /// this face, or one that is about this face.
+    #[inline]
+    fn step(&mut self, face: FaceId, step: Step) {
+        self.faces.show(face, step);
+    }
+
     /// Calls `f` with a face's link and what it needs. The caller sees to [`Pipeline::wake`].
     #[inline]
     fn with_link<R>(
@@ -113,7 +120,7 @@ impl<'a> Pipeline<'a> {
 
     /// Reserves the memory for a change of a table. `None` if there is none, which is counted.
     #[inline]
-    fn reserve(&mut self, change: Change<'_>) -> Option<Room> {
+    fn reserve(&mut self, change: Change<'_>) -> Option<Grant> {
         self.faces.reserve(change, self.tables)
     }
 
@@ -148,25 +155,25 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Makes the PIT entry of an Interest.
-    fn insert(&mut self, a: &mut InterestCx<'_>) -> Result<PitKey, Refusal> {
+    fn insert(&mut self, a: &mut InterestCx<'_>) -> Result<PitKey, Rejection> {
         let mut record = a.in_record(self.now);
         let (hash, len) = (a.name.whole(), a.interest.wire().len());
-        let room = self.admit(a, Change::Insert { hash, len, record: &record })?;
+        let grant = self.admit(a, Change::Insert { hash, len, record: &record })?;
         record.expires = a.expires;
-        self.tables.insert(room, a.interest, a.name, record, a.portion)
+        self.tables.insert(grant, a.interest, a.name, record, a.portion)
     }
 
     /// Adds the downstream of an Interest to a PIT entry that there is.
-    fn join(&mut self, key: PitKey, a: &mut InterestCx<'_>) -> Result<(), Refusal> {
+    fn join(&mut self, key: PitKey, a: &mut InterestCx<'_>) -> Result<(), Rejection> {
         let mut record = a.in_record(self.now);
-        let room = self.admit(a, Change::Join { key, record: &record })?;
+        let grant = self.admit(a, Change::Join { key, record: &record })?;
         record.expires = a.expires;
-        self.tables.join(room, self.now, a.name, key, record, a.portion)
+        self.tables.join(grant, self.now, a.name, key, record, a.portion)
     }
 
     /// Reserves the memory for an Interest in the PIT. Where memory is scarce it may have to end
     /// earlier.
-    fn admit(&mut self, a: &mut InterestCx<'_>, change: Change<'_>) -> Result<Room, Refusal> {
+    fn admit(&mut self, a: &mut InterestCx<'_>, change: Change<'_>) -> Result<Grant, Rejection> {
         let candidate = Candidate { face: a.face, name: a.name };
         self.faces.admit(self.now, candidate, change, &mut a.expires, self.tables)
     }

@@ -5,8 +5,8 @@ pub(crate) mod admission;
 mod budget;
 mod cache;
 pub(crate) mod faces;
+pub(crate) mod grant;
 pub(crate) mod learned;
-pub(crate) mod room;
 pub(crate) mod strategies;
 pub(crate) mod tables;
 

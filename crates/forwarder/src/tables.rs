@@ -39,7 +39,8 @@ pub use face_id::FaceId;
 pub use fib::Fib;
 pub use name_hash::{HashedName, Lengths, MAX_PREFIX, NameHasher};
 pub use pit::{
-    Group, InRecord, OutRecord, Pit, PitConfig, PitEntry, PitKey, PitToken, Portion, Reach, Refusal,
+    Group, InRecord, OutRecord, Pit, PitConfig, PitEntry, PitKey, PitToken, Portion, Reach,
+    Rejection,
 };
 pub use prefix_map::PrefixTooDeep;
 pub use strategy_choice::StrategyChoice;

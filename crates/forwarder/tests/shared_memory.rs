@@ -34,7 +34,7 @@ impl Run {
         let before = allocator::in_use();
         allocator::reset_peak();
         let mut config = ForwarderConfig::new(Box::new(Cheapest));
-        config.memory = limit;
+        config.memory = Some(limit);
         config.content_store.capacity = store;
         config.dead_nonces = 5000;
         let mut bench = Bench::with(config);

@@ -79,7 +79,7 @@ pub struct Hooks {
 /// It cannot start, or the poll itself fails; everything else that goes wrong is logged.
 pub fn run(config: &Config, hooks: Hooks) -> Result<(), DaemonError> {
     log::start(&config.daemon);
-    let memory = config.daemon.memory.map(|limit| limit.0).zip(Some(config.forwarder.memory));
+    let memory = config.daemon.memory.map(|limit| limit.0).zip(config.forwarder.memory);
     let metrics = config.metrics.clone();
     let mut daemon = Daemon::new(config)?;
     if let Some((limit, shared)) = memory {
@@ -190,7 +190,7 @@ impl Daemon {
     /// A handle that stops it from another thread.
     ///
     /// # Errors
-    /// The system refuses a descriptor.
+    /// The system rejects a descriptor.
     pub fn stopper(&self) -> std::io::Result<Stopper> {
         self.io.stopper().try_clone()
     }
@@ -198,7 +198,7 @@ impl Daemon {
     /// A handle that asks it from another thread.
     ///
     /// # Errors
-    /// The system refuses a descriptor.
+    /// The system rejects a descriptor.
     pub fn observer(&self) -> std::io::Result<Observer> {
         self.control_plane.wake_ups().observer()
     }

@@ -58,8 +58,8 @@ mod tests {
             ("[span{field=o{9}}]", "`o{9}}]`"),
             ("\tn\u{d02de}[]", "`n\u{d02de}[]`"),
         ] {
-            let refusal = filter(text).unwrap_err();
-            assert_eq!(refusal, format!("{named} is not a log level"), "{text}");
+            let rejection = filter(text).unwrap_err();
+            assert_eq!(rejection, format!("{named} is not a log level"), "{text}");
         }
     }
 }

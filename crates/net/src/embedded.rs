@@ -81,7 +81,7 @@ impl Embedded {
     ///
     /// # Errors
     /// The host of a peer is not found, the address to listen at is not available, or the system
-    /// refuses a socket or a thread.
+    /// rejects a socket or a thread.
     pub fn start(plan: &Plan) -> Result<(Embedded, Connection), DaemonError> {
         let mut daemon = match Daemon::new(&plan.config(DEFAULT_PORT)) {
             Err(error) if plan.listening == Listening::Anywhere && is_in_use(&error) => {

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_with_a_huge_length_is_refused_at_its_header() {
+    fn a_frame_with_a_huge_length_is_rejected_at_its_header() {
         let mut unframer = Unframer::new();
         assert!(unframer.frames(&[0x64, 0xfe, 0x7f, 0xff, 0xff, 0xff], |_| ()).is_err());
     }

@@ -25,7 +25,7 @@ pub mod orders;
 pub mod parameters;
 mod query;
 mod rates;
-mod refusals;
+mod rejections;
 pub mod response;
 pub mod rib;
 mod routes;
@@ -46,18 +46,18 @@ pub use trace::WITH_PACKETS;
 use authority::{Authority, Doubt, Origin, Rule};
 use certificates::Certificates;
 use checks::Checks;
-use command::{Arrival, Asked, Command, Refusal};
+use command::{Arrival, Asked, Command, Rejection};
 use control::Time;
 use dataset::Datasets;
 use events::Events;
 use forwarder::{FaceId, Forwarder, Scope};
 use hub::Hub;
 use names::{is_remote, verb};
-use orders::{Order, Refused, Reply, Task};
+use orders::{Order, Rejected, Reply, Task};
 use packet::{Bytes, Data, Interest, LpPacket, Name};
 use parameters::ControlParameters;
 use query::Filter;
-use refusals::Refusals;
+use rejections::Rejections;
 use response::ControlResponse;
 use rib::Rib;
 use routes::{RouteCommand, Routes};
@@ -96,7 +96,7 @@ pub struct Management {
     /// Prefixes whose announcements are known.
     announced: BTreeSet<Name>,
     events: Events,
-    refusals: Refusals,
+    rejections: Rejections,
     traces: Traces,
     /// Milliseconds since 1970 when it began.
     started_ms: u64,
@@ -129,10 +129,10 @@ impl From<ControlResponse> for Outcome {
 }
 
 impl Outcome {
-    fn of(read: Result<Task, Refused>, asked: &ControlParameters) -> Outcome {
+    fn of(read: Result<Task, Rejected>, asked: &ControlParameters) -> Outcome {
         match read {
             Ok(task) => Outcome::ToDo(Box::new((task, asked.clone()))),
-            Err(Refused { code, why }) => ControlResponse::new(code, why, asked.clone()).into(),
+            Err(Rejected { code, why }) => ControlResponse::new(code, why, asked.clone()).into(),
         }
     }
 }
@@ -154,7 +154,7 @@ impl Management {
             believes: false,
             announced: BTreeSet::new(),
             events: Events::default(),
-            refusals: Refusals::default(),
+            rejections: Rejections::default(),
             traces: Traces::default(),
             started_ms,
         }
@@ -269,9 +269,9 @@ impl Management {
                 Ok(filter) => faces(host, &filter, now),
                 Err(fault) => {
                     let text = format!("malformed filter: {fault}");
-                    let refused = ControlResponse::new(400, text, ControlParameters::default());
-                    self.refusals.note(now, question.from, "faces/query", &refused);
-                    return Some(Some(refused.rejection(name)));
+                    let rejected = ControlResponse::new(400, text, ControlParameters::default());
+                    self.rejections.note(now, question.from, "faces/query", &rejected);
+                    return Some(Some(rejected.rejection(name)));
                 }
             },
             (b"nfd", b"faces", b"channels") => status::channels(host.channels),
@@ -309,7 +309,7 @@ impl Management {
         let taken = taken.and_then(|command| {
             let is_known = command.protocol == b"nfd" || command.protocol == b"weir";
             if !is_known || (is_remote && command.module != b"rib") {
-                return Err(Refusal::NotACommand.into());
+                return Err(Rejection::NotACommand.into());
             }
             let is_bounded = self.judge(host, &command, origin, question)?;
             Ok((command, is_bounded))
@@ -317,14 +317,14 @@ impl Management {
         let outcome = match taken {
             Ok((command, is_bounded)) => self.execute(host, question, &command, is_bounded),
             Err(doubt) => {
-                let refusal = self.defer_or_reject(host.forwarder, doubt, question)?;
-                Outcome::Response(Box::new(refusal.into()))
+                let rejection = self.defer_or_reject(host.forwarder, doubt, question)?;
+                Outcome::Response(Box::new(rejection.into()))
             }
         };
         let reply = Reply { name: name.to_name(), token: Bytes::copy_from_slice(question.token) };
         Some(match outcome {
             Outcome::Response(response) => {
-                self.refusals.note(question.now, from, &verb(name), &response);
+                self.rejections.note(question.now, from, &verb(name), &response);
                 Answer::Frame(reply.with(&response))
             }
             Outcome::ToDo(to_do) => {
@@ -416,9 +416,9 @@ impl Management {
     /// When [`Management::on_deadline`] has to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
-        let refusals = self.refusals.next_deadline();
+        let rejections = self.rejections.next_deadline();
         let traces = self.traces.next_deadline();
-        let all = [self.rib.next_deadline(), self.certificates.next_deadline(), refusals, traces];
+        let all = [self.rib.next_deadline(), self.certificates.next_deadline(), rejections, traces];
         all.into_iter().flatten().min()
     }
 
@@ -430,20 +430,20 @@ impl Management {
         self.datasets.forget(now);
         self.hub.forget(now);
         self.certificates.on_deadline(now);
-        self.refusals.on_deadline(now);
+        self.rejections.on_deadline(now);
         self.traces.on_deadline(forwarder, now);
     }
 
     /// Records the result of an order.
     pub fn executed(&mut self, now: Time, order: &Order, response: &ControlResponse) {
-        self.refusals.note(now, order.from, &order.verb(), response);
+        self.rejections.note(now, order.from, &order.verb(), response);
     }
 
     /// The face is gone, and its routes with it.
     pub fn face_gone(&mut self, forwarder: &mut Forwarder, face: FaceId) {
         self.rib.face_gone(forwarder, face);
         self.certificates.face_gone(face);
-        self.refusals.face_gone(face);
+        self.rejections.face_gone(face);
         self.traces.face_gone(forwarder, face);
     }
 

@@ -46,7 +46,7 @@ mod imp {
         /// A disarmed timer that wakes `registry`'s poll with `token`.
         ///
         /// # Errors
-        /// The system refuses a descriptor.
+        /// The system rejects a descriptor.
         pub fn new(registry: &Registry, token: Token) -> io::Result<Timer> {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
             let fd = timerfd_create(TimerfdClockId::Monotonic, flags)?;

@@ -154,8 +154,8 @@ fn a_peer_commands_by_a_chain_that_it_answers_for_itself() {
     let reply = peer.register("/site/g/bob", &bob, &[&bob]);
     assert_eq!((reply.code, peer.asked.len()), (200, 3), "{}", reply.text);
     // A key cannot register another party's prefix.
-    let refused = peer.register("/site/g/bob/x", &alice, &[]);
-    assert!(refused.code == 403 && refused.text.contains("no rule lets"), "{}", refused.text);
+    let rejected = peer.register("/site/g/bob/x", &alice, &[]);
+    assert!(rejected.code == 403 && rejected.text.contains("no rule lets"), "{}", rejected.text);
     let routes = lists::routes(&mut daemon.connect()).unwrap();
     let mut prefixes: Vec<_> = routes.iter().map(|route| route.prefix.to_string()).collect();
     prefixes.sort();
@@ -228,11 +228,11 @@ fn other_commands_go_on_while_one_waits() {
 }
 
 #[test]
-fn chains_that_do_not_hold_are_refused_with_the_reason_and_how_far_they_went() {
+fn chains_that_do_not_hold_are_rejected_with_the_reason_and_how_far_they_went() {
     let (_folder, root, daemon) = site("");
     let seconds = unix_millis() / 1000;
     let mut peer = Peer::new(&daemon);
-    let mut refused = |who: &Party, prefix: &str, has: &[&Party], why: &[&str]| {
+    let mut rejected = |who: &Party, prefix: &str, has: &[&Party], why: &[&str]| {
         let reply = peer.register(prefix, who, has);
         assert_eq!(reply.code, 403);
         for part in why {
@@ -243,28 +243,28 @@ fn chains_that_do_not_hold_are_refused_with_the_reason_and_how_far_they_went() {
     let expired = Validity::days(seconds - 10 * day, 5);
     let old = Party::alone("/site/old", 2).under(&root, expired);
     let name = old.certificate.name().to_string();
-    refused(&old, "/site/old", &[&old], &["has expired at", "the valid part of its chain", &name]);
+    rejected(&old, "/site/old", &[&old], &["has expired at", "the valid part of its chain", &name]);
     let early = Party::alone("/site/new", 3).under(&root, Validity::days(seconds + day, 5));
-    refused(&early, "/site/new", &[&early], &["is not valid before"]);
+    rejected(&early, "/site/new", &[&early], &["is not valid before"]);
     let unknown = Party::alone("/site/x", 4);
-    refused(&unknown, "/site/x", &[&unknown], &["self-signed"]);
+    rejected(&unknown, "/site/x", &[&unknown], &["self-signed"]);
     let other = Party::alone("/other", 5);
-    refused(&other, "/other/x", &[&other], &["no anchor is above that key"]);
+    rejected(&other, "/other/x", &[&other], &["no anchor is above that key"]);
     // Each vouches for the other.
     let (a, b) = (Party::alone("/site/c", 6), Party::alone("/site/c", 7));
     let b = b.under(&a, now_valid());
     let a = a.under(&b, now_valid());
     let b = b.under(&a, now_valid());
-    refused(&b, "/site/c", &[&a, &b], &["the chain is circular"]);
+    rejected(&b, "/site/c", &[&a, &b], &["the chain is circular"]);
     // Two may stand between a command and an anchor.
     let one = Party::alone("/site/1", 8).under(&root, now_valid());
     let two = Party::alone("/site/1/2", 9).under(&one, now_valid());
     let three = Party::alone("/site/1/2/3", 10).under(&two, now_valid());
-    refused(&three, "/site/1/2/3", &[&one, &two, &three], &["the first 2 certificates"]);
+    rejected(&three, "/site/1/2/3", &[&one, &two, &three], &["the first 2 certificates"]);
     // Another key under a certified name.
     let alice = Party::alone("/site/alice", 11).under(&root, now_valid());
     let thief = Party { secret: SecretKey::ed25519(&[12; 32]), certificate: alice.certificate };
-    refused(&thief, "/site/alice", &[&thief], &["was forged or damaged"]);
+    rejected(&thief, "/site/alice", &[&thief], &["was forged or damaged"]);
 }
 
 #[test]
@@ -272,9 +272,9 @@ fn a_command_with_a_missing_certificate_is_rejected_in_time() {
     let (_folder, root, daemon) = site("");
     let alice = Party::alone("/site/alice", 3).under(&root, now_valid());
     let mut peer = Peer::new(&daemon);
-    let refused = peer.register("/site/alice", &alice, &[]);
-    assert_eq!(refused.code, 403);
-    assert!(refused.text.contains("could not be fetched"), "{}", refused.text);
+    let rejected = peer.register("/site/alice", &alice, &[]);
+    assert_eq!(rejected.code, 403);
+    assert!(rejected.text.contains("could not be fetched"), "{}", rejected.text);
     assert!(!peer.asked.is_empty(), "the peer itself was asked");
 }
 
@@ -290,9 +290,9 @@ fn a_flood_of_unknown_keys_is_bounded_for_its_face() {
         .enumerate()
         .map(|(n, who)| flood.begin(&format!("/site/n{n}"), who))
         .collect();
-    // The last ones are refused before the first ones are answered.
-    let refused = flood.answer(names.last().unwrap(), &[]);
-    assert!(refused.text.contains("too many certificates are already"), "{}", refused.text);
+    // The last ones are rejected before the first ones are answered.
+    let rejected = flood.answer(names.last().unwrap(), &[]);
+    assert!(rejected.text.contains("too many certificates are already"), "{}", rejected.text);
     let alice = Party::alone("/site/alice", 3).under(&root, now_valid());
     let reply = Peer::new(&daemon).register("/site/alice", &alice, &[&alice]);
     assert_eq!(reply.code, 200, "other faces are not concerned: {}", reply.text);
@@ -323,19 +323,19 @@ fn announcements_are_signed_by_whom_the_rules_let() {
     };
     let reply = announce("/site/alice/a", Some(&alice));
     assert_eq!(reply.code, 200, "{}", reply.text);
-    let refused = announce("/site/bob", Some(&alice));
-    assert!(refused.code == 403 && refused.text.contains("no rule lets"), "{}", refused.text);
-    let refused = announce("/site/bob", None);
+    let rejected = announce("/site/bob", Some(&alice));
+    assert!(rejected.code == 403 && rejected.text.contains("no rule lets"), "{}", rejected.text);
+    let rejected = announce("/site/bob", None);
     assert!(
-        refused.code == 403 && refused.text.contains("does not name its key"),
+        rejected.code == 403 && rejected.text.contains("does not name its key"),
         "{}",
-        refused.text
+        rejected.text
     );
-    let refused = announce("/site/bob", Some(&Party::alone("/site/bob", 3)));
+    let rejected = announce("/site/bob", Some(&Party::alone("/site/bob", 3)));
     assert!(
-        refused.code == 403 && refused.text.contains("could not be fetched"),
+        rejected.code == 403 && rejected.text.contains("could not be fetched"),
         "{}",
-        refused.text
+        rejected.text
     );
     let routes = lists::routes(&mut daemon.connect()).unwrap();
     assert_eq!(routes.len(), 1);

@@ -125,8 +125,8 @@ fn a_tcp_face_is_answered_for_when_it_is_connected_or_cannot_be() {
     assert_eq!(control(&mut client, "faces/destroy", &about(face)).code, 200);
     peer.read_to_end(&mut Vec::new()).expect("it was closed");
     drop(listener);
-    let refused = control(&mut client, "faces/create", &to(&uri));
-    assert_eq!(refused.code, 504, "{}", refused.text);
+    let rejected = control(&mut client, "faces/create", &to(&uri));
+    assert_eq!(rejected.code, 504, "{}", rejected.text);
     assert_eq!(listed(&mut client, &uri), None);
 }
 
@@ -317,9 +317,9 @@ fn a_rule_takes_commands_away_from_those_who_do_not_fit() {
     ));
     let mut client = daemon.connect();
     let prefix = ControlParameters { name: Some("/p".parse().unwrap()), ..Default::default() };
-    let refused = control(&mut client, "rib/register", &prefix);
-    assert_eq!(refused.code, 403);
-    assert!(refused.text.contains("a digest does not identify"), "{}", refused.text);
+    let rejected = control(&mut client, "rib/register", &prefix);
+    assert_eq!(rejected.code, 403);
+    assert!(rejected.text.contains("a digest does not identify"), "{}", rejected.text);
     let key_locator = certificate.key_name();
     client.sign_commands(security::Signer::Key { secret, key_locator });
     for _ in 0..50 {
@@ -327,8 +327,8 @@ fn a_rule_takes_commands_away_from_those_who_do_not_fit() {
         assert_eq!(reply.code, 200, "each later than the last: {}", reply.text);
     }
     assert_eq!(control(&mut client, "cs/config", &ControlParameters::default()).code, 200);
-    let refused = control(&mut client, "faces/destroy", &about(1));
-    assert_eq!(refused.code, 403, "{}", refused.text);
+    let rejected = control(&mut client, "faces/destroy", &about(1));
+    assert_eq!(rejected.code, 403, "{}", rejected.text);
 }
 
 // Other projects' programs, "Faces": [peer-6].
@@ -392,10 +392,10 @@ fn a_peer_whose_key_may_registers_for_itself_from_afar() {
     let reply = ask(&prefix("/c/video"));
     assert_eq!(reply.code, 200, "{}", reply.text);
     let other = ControlParameters { face_id: Some(77), ..prefix("/c") };
-    let refused = ask(&other);
-    assert!(refused.code == 403 && refused.text.contains("for themselves"), "{}", refused.text);
-    let refused = ask(&prefix("/d"));
-    assert!(refused.code == 403 && refused.text.contains("no rule"), "{}", refused.text);
+    let rejected = ask(&other);
+    assert!(rejected.code == 403 && rejected.text.contains("for themselves"), "{}", rejected.text);
+    let rejected = ask(&prefix("/d"));
+    assert!(rejected.code == 403 && rejected.text.contains("no rule"), "{}", rejected.text);
 }
 
 // Other projects' programs, "Datasets": [peer-33].
@@ -425,8 +425,8 @@ fn hub_discovery_returns_the_routable_prefixes() {
     (interest.can_be_prefix, interest.nonce) = (true, Some(2));
     peer.send_to(&interest.encode(), daemon.udp[0]).unwrap();
     let packet = receive(&peer);
-    let refused = ControlResponse::decode(Data::decode(&packet).unwrap().content()).unwrap();
-    assert_eq!(refused.code, 403);
+    let rejected = ControlResponse::decode(Data::decode(&packet).unwrap().content()).unwrap();
+    assert_eq!(rejected.code, 403);
 }
 
 /// The number in an entry's element of this type.
@@ -465,8 +465,8 @@ fn congestion_marking_is_set_and_reported() {
     assert_eq!((changed.code, changed.body.congestion_threshold), (200, Some(1_000_000)));
     assert_eq!(marking(&mut client), (Some(10_000_000), Some(1_000_000)));
     let absurd = ControlParameters { marking_interval_ns: Some(0), ..about(face) };
-    let refused = control(&mut client, "faces/update", &absurd);
-    assert_eq!(refused.code, 400, "{}", refused.text);
+    let rejected = control(&mut client, "faces/update", &absurd);
+    assert_eq!(rejected.code, 400, "{}", rejected.text);
     let off = ControlParameters { flags: Some(0), mask: Some(4), ..about(face) };
     assert_eq!(control(&mut client, "faces/update", &off).body.flags, Some(0));
     assert_eq!(
@@ -487,8 +487,8 @@ fn parameters_that_a_marker_lacks_are_rejected() {
     assert_eq!(number(&entry, numbers::DEFAULT_CONGESTION_THRESHOLD), None);
     let face = number(&entry, numbers::FACE_ID).unwrap();
     let threshold = ControlParameters { congestion_threshold: Some(1), ..about(face) };
-    let refused = control(&mut client, "faces/update", &threshold);
-    assert!(refused.code == 409 && refused.text.contains("codel"), "{}", refused.text);
+    let rejected = control(&mut client, "faces/update", &threshold);
+    assert!(rejected.code == 409 && rejected.text.contains("codel"), "{}", rejected.text);
 }
 
 #[test]

@@ -211,8 +211,8 @@ fn authorizations_follow_the_file() {
     let mut client = Connection::open(Address::Unix(daemon.socket())).unwrap();
     client.register(&"/a".parse::<Name>().unwrap()).unwrap();
     daemon.now("[[authorize]]\ncommands = \"cs\"\n[hub]\nprefixes = \"/here\"\n");
-    let refused = client.register(&"/b".parse::<Name>().unwrap()).unwrap_err().to_string();
-    assert!(refused.contains("403"), "{refused}");
+    let rejected = client.register(&"/b".parse::<Name>().unwrap()).unwrap_err().to_string();
+    assert!(rejected.contains("403"), "{rejected}");
     assert_eq!(daemon.dataset("/localhop/nfd/rib/routable-prefixes"), b"\x07\x06\x08\x04here");
     // The file does not exist: the former rights stay, and a mistake widens none.
     daemon.now("[[authorize]]\nkey = \"/nonexistent/key\"\n");

@@ -113,7 +113,7 @@ fn a_page_produces_for_others() {
 
 #[test]
 fn pages_of_other_servers_may_connect_only_if_configured() {
-    let refused = |daemon: &Running, origin: &str| match attach(daemon, Some(origin)) {
+    let rejected = |daemon: &Running, origin: &str| match attach(daemon, Some(origin)) {
         Ok(_) => false,
         Err(Error::Http(answer)) => {
             let text = String::from_utf8(answer.body().clone().unwrap()).unwrap();
@@ -124,16 +124,18 @@ fn pages_of_other_servers_may_connect_only_if_configured() {
     };
     let daemon = start("");
     for origin in ["https://evil.example", "null", "http://localhost.evil.example", "file://"] {
-        assert!(refused(&daemon, origin), "{origin}");
+        assert!(rejected(&daemon, origin), "{origin}");
     }
     for origin in ["http://localhost:8000", "https://127.0.0.1", "http://[::1]:80"] {
-        assert!(!refused(&daemon, origin), "{origin}");
+        assert!(!rejected(&daemon, origin), "{origin}");
     }
     let daemon = start("websocket_origins = [\"https://app.example\"]");
-    assert!(!refused(&daemon, "https://app.example") && !refused(&daemon, "http://localhost"));
-    assert!(refused(&daemon, "http://app.example") && refused(&daemon, "https://app.example:444"));
+    assert!(!rejected(&daemon, "https://app.example") && !rejected(&daemon, "http://localhost"));
+    assert!(
+        rejected(&daemon, "http://app.example") && rejected(&daemon, "https://app.example:444")
+    );
     let daemon = start("websocket_origins = \"any\"");
-    assert!(!refused(&daemon, "https://evil.example"));
+    assert!(!rejected(&daemon, "https://evil.example"));
 }
 
 // Other projects' programs, "Other carriers": [peer-44].

@@ -133,21 +133,22 @@ mod tests {
     // PrefixAnnouncement, "Prefix Announcement Object": [mgmt-23], [mgmt-24], [mgmt-25], [mgmt-26].
     #[test]
     fn malformed_announcements_are_rejected() {
-        let refused = |change: fn(&mut DataBuf)| PrefixAnnouncement::decode(&wire(change)).is_err();
-        assert!(refused(|data| data.content_type = ContentType::BLOB));
-        assert!(refused(|data| data.name = "/a/b/32=PA/v=7".parse().unwrap()));
-        assert!(refused(|data| data.name = "/a/b/32=PA/v=7/seg=1".parse().unwrap()));
-        assert!(refused(|data| data.name = "/a/b/PA/v=7/seg=0".parse().unwrap()));
-        assert!(refused(|data| data.name = "/seg=0".parse().unwrap()));
-        assert!(refused(|data| data.content = bytes::Bytes::new()));
-        assert!(refused(|data| data.content = vec![109, 1, 9, 109, 1, 9].into()));
+        let rejected =
+            |change: fn(&mut DataBuf)| PrefixAnnouncement::decode(&wire(change)).is_err();
+        assert!(rejected(|data| data.content_type = ContentType::BLOB));
+        assert!(rejected(|data| data.name = "/a/b/32=PA/v=7".parse().unwrap()));
+        assert!(rejected(|data| data.name = "/a/b/32=PA/v=7/seg=1".parse().unwrap()));
+        assert!(rejected(|data| data.name = "/a/b/PA/v=7/seg=0".parse().unwrap()));
+        assert!(rejected(|data| data.name = "/seg=0".parse().unwrap()));
+        assert!(rejected(|data| data.content = bytes::Bytes::new()));
+        assert!(rejected(|data| data.content = vec![109, 1, 9, 109, 1, 9].into()));
         let content = vec![109, 1, 9, 253, 0, 253, 0, 253, 0, 253, 0];
         let packet = wire(|data| data.content = content.into());
         assert!(PrefixAnnouncement::decode(&packet).is_err(), "a second period");
         let packet = wire(|data| data.content = vec![109, 1, 9, 253, 0, 253, 2, 254, 0].into());
         assert_eq!(PrefixAnnouncement::decode(&packet).unwrap().validity(), Some(&[254, 0][..]));
         // An odd type is critical, an even one is not.
-        assert!(refused(|data| data.content = vec![109, 1, 9, 201, 0].into()));
-        assert!(!refused(|data| data.content = vec![109, 1, 9, 200, 0].into()));
+        assert!(rejected(|data| data.content = vec![109, 1, 9, 201, 0].into()));
+        assert!(!rejected(|data| data.content = vec![109, 1, 9, 200, 0].into()));
     }
 }

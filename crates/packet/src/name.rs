@@ -419,7 +419,7 @@ mod tests {
 
     // name.rst, "NDN Name Format": [name-1], [name-2], [name-3].
     #[test]
-    fn malformed_names_are_refused() {
+    fn malformed_names_are_rejected() {
         assert!(NameRef::decode(&[8, 3, 1]).is_err());
         assert!(NameRef::decode(&[0, 0]).is_err());
         assert!(NameRef::decode(&[0xfe, 0, 1, 0, 0, 0]).is_err(), "a type above 65535");

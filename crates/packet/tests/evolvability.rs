@@ -61,7 +61,7 @@ fn data_parts() -> Vec<Vec<u8>> {
 }
 
 fn fault_of<T: std::fmt::Debug>(result: Result<T, DecodeError>) -> Fault {
-    result.expect_err("it should be refused").fault
+    result.expect_err("it should be rejected").fault
 }
 
 /// "unrecognized non-critical TLV elements may appear in the Interest packet. However, they must
@@ -95,7 +95,7 @@ fn an_unknown_ignorable_element_is_ignored_behind_the_name() {
 
 // tlv.rst, "Considerations for Evolvability": [tlv-8], [tlv-10].
 #[test]
-fn an_unknown_critical_element_is_refused_everywhere() {
+fn an_unknown_critical_element_is_rejected_everywhere() {
     for typ in CRITICAL {
         for (at, wire) in with_an_element_anywhere(typ, 5, &interest_parts()) {
             let error = Interest::decode(&wire).unwrap_err();
@@ -136,7 +136,7 @@ fn an_element_that_comes_too_late_is_treated_as_unknown() {
 
 // tlv.rst, "Considerations for Evolvability": [tlv-8].
 #[test]
-fn a_repeated_critical_element_is_refused() {
+fn a_repeated_critical_element_is_rejected() {
     for (kind, list) in [(5, interest_parts()), (6, data_parts())] {
         for at in 0..list.len() {
             let mut twice = list.clone();
@@ -186,7 +186,7 @@ fn missing_mandatory_elements_are_errors() {
 // tlv.rst, "Non Negative Integer Encoding": [tlv-7].
 // Other projects' programs, "Packets": [peer-8].
 #[test]
-fn values_of_a_wrong_length_are_refused() {
+fn values_of_a_wrong_length_are_rejected() {
     let name = hex("0703080161");
     for (text, typ) in [
         ("2101ff", 0x21),
@@ -355,7 +355,7 @@ fn type_numbers_are_from_1_to_the_largest_of_32_bits() {
     assert_eq!(read("fefffffffe"), Ok(()), "even, so that it may be ignored");
 }
 
-/// "the number is encoded in the shortest form": a longer one is refused wherever it stands.
+/// "the number is encoded in the shortest form": a longer one is rejected wherever it stands.
 // tlv.rst, "Variable Size Encoding": [tlv-4].
 #[test]
 fn numbers_have_their_shortest_form() {

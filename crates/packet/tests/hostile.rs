@@ -6,7 +6,7 @@ use packet::{Data, Interest, LpPacket, NameRef, SignatureInfoBuf, tlv};
 use proptest::prelude::*;
 
 /// Tries every decoder.
-fn refused_everywhere(wire: &[u8]) -> bool {
+fn rejected_everywhere(wire: &[u8]) -> bool {
     support::walk(wire);
     Interest::decode(wire).is_err()
         && Data::decode(wire).is_err()
@@ -52,17 +52,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn a_packet_cut_anywhere_is_refused(wire in any_packet()) {
-        prop_assert!(!refused_everywhere(&wire));
+    fn a_packet_cut_anywhere_is_rejected(wire in any_packet()) {
+        prop_assert!(!rejected_everywhere(&wire));
         for cut in 0..wire.len() {
-            prop_assert!(refused_everywhere(&wire[..cut]), "{} of {} bytes", cut, wire.len());
+            prop_assert!(rejected_everywhere(&wire[..cut]), "{} of {} bytes", cut, wire.len());
         }
     }
 
     // Other projects' programs, "Faces": [peer-5].
     #[test]
-    fn a_packet_with_bytes_behind_it_is_refused(wire in any_packet(), more in 1_usize..4) {
-        prop_assert!(refused_everywhere(&[&wire[..], &[0x24, 0, 0][..more]].concat()));
+    fn a_packet_with_bytes_behind_it_is_rejected(wire in any_packet(), more in 1_usize..4) {
+        prop_assert!(rejected_everywhere(&[&wire[..], &[0x24, 0, 0][..more]].concat()));
     }
 
     #[test]
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stream_is_cut_or_refused(buffer in support::bytes(40), max in 0_usize..9000) {
+    fn a_stream_is_cut_or_rejected(buffer in support::bytes(40), max in 0_usize..9000) {
         let known = |len| tlv::frame_len(&buffer[..len], max);
         let whole = known(buffer.len());
         if let Ok(Some(len)) = whole {
@@ -129,7 +129,7 @@ proptest! {
 
 // Other projects' programs, "Faces": [peer-4].
 #[test]
-fn packets_larger_than_the_limit_are_refused() {
+fn packets_larger_than_the_limit_are_rejected() {
     let data = |content: usize| {
         let data = packet::DataBuf::new("/a".parse().unwrap(), vec![0; content]);
         support::encode_data(&data, &SignatureInfoBuf::digest(), &[0; 32].into())
@@ -153,11 +153,11 @@ fn packets_larger_than_the_limit_are_refused() {
 
 /// Lengths that lie about the following bytes, up to the largest possible number.
 #[test]
-fn lengths_beyond_the_end_are_refused() {
+fn lengths_beyond_the_end_are_rejected() {
     for length in [&[0x7f][..], &[0xfd, 0xff, 0xff], &[0xfe, 255, 255, 255, 255], &[0xff; 9]] {
         for typ in [5, 6, 7, 8, 100] {
             let wire = [&[typ], length, &[8, 1, b'a']].concat();
-            assert!(refused_everywhere(&wire) && NameRef::decode(&wire).is_err());
+            assert!(rejected_everywhere(&wire) && NameRef::decode(&wire).is_err());
         }
     }
 }

@@ -25,7 +25,7 @@ fn frame(fields: &[Vec<u8>]) -> Vec<u8> {
 }
 
 fn fault(wire: &[u8]) -> Fault {
-    LpPacket::decode(wire).expect_err("it should be refused").fault
+    LpPacket::decode(wire).expect_err("it should be rejected").fault
 }
 
 // NDNLPv2, "General NDNLPv2 Packet Format": [lp-4].

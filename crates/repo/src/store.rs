@@ -40,7 +40,7 @@ struct Opened {
     db: Arc<Database>,
     /// The number of times that this process has opened it again.
     again: u64,
-    /// It has had an error of the disk. Until it is opened again, the database refuses all work.
+    /// It has had an error of the disk. Until it is opened again, the database rejects all work.
     has_failed: bool,
 }
 

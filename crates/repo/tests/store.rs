@@ -128,13 +128,13 @@ fn packets_are_found_by_name_and_by_prefix() {
 }
 
 #[test]
-fn other_content_under_the_same_name_is_refused() {
+fn other_content_under_the_same_name_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path()).unwrap();
     insert(&store, &object("/a/x", 1, b"content"), &[]).unwrap();
-    let refused = insert(&store, &object("/a/x", 1, b"another"), &[]).unwrap_err();
-    assert!(matches!(&refused, StoreError::Conflict { .. }), "{refused}");
-    assert_eq!(refused.to_string(), "the store has other content of /a/x/v=1");
+    let rejected = insert(&store, &object("/a/x", 1, b"another"), &[]).unwrap_err();
+    assert!(matches!(&rejected, StoreError::Conflict { .. }), "{rejected}");
+    assert_eq!(rejected.to_string(), "the store has other content of /a/x/v=1");
     assert_eq!(blobs(folder.path()).len(), 1, "nothing is left of it");
 }
 
@@ -145,8 +145,8 @@ fn the_quota_counts_what_is_new() {
     insert_limited(&store, &object("/a/x", 1, &[1; 90_000]), Some(150_000)).unwrap();
     let used = all_bytes(&store);
     assert!((91_000..120_000).contains(&used), "{used}");
-    let refused = insert_limited(&store, &object("/a/y", 1, &[2; 90_000]), Some(150_000));
-    let StoreError::Quota { quota: 150_000, used: found, needed } = refused.unwrap_err() else {
+    let rejected = insert_limited(&store, &object("/a/y", 1, &[2; 90_000]), Some(150_000));
+    let StoreError::Quota { quota: 150_000, used: found, needed } = rejected.unwrap_err() else {
         panic!("another error")
     };
     assert_eq!((found, needed), (used, used));
@@ -173,13 +173,13 @@ fn the_quota_counts_names_and_what_is_counted_is_credited_back() {
     let one = all_bytes(&store);
     assert!(one > 5000, "{one}");
     let mut count = 1;
-    let refused = loop {
+    let rejected = loop {
         match insert_limited(&store, &object(&name(count + 1), 1, b""), Some(100_000)) {
             Ok(_) => count += 1,
             Err(error) => break error,
         }
     };
-    assert!(matches!(refused, StoreError::Quota { .. }), "{refused}");
+    assert!(matches!(rejected, StoreError::Quota { .. }), "{rejected}");
     assert_eq!(count as u64, 100_000 / one);
     // The same thing again needs no room.
     insert_limited(&store, &object(&name(1), 1, b""), Some(1)).unwrap();
@@ -217,8 +217,8 @@ fn an_insertion_has_one_named_thing() {
     let mut insertion = Insertion::new(&store, &mut staging).unwrap();
     let (first, second) = (packet("/a/x", b"x"), packet("/a/y", b"y"));
     assert!(insertion.top(&first.entry, &Top::default()).unwrap());
-    let refused = insertion.top(&second.entry, &Top::default()).unwrap_err();
-    assert_eq!(refused.to_string(), "an insertion has one named thing, and /a/y is a second one");
+    let rejected = insertion.top(&second.entry, &Top::default()).unwrap_err();
+    assert_eq!(rejected.to_string(), "an insertion has one named thing, and /a/y is a second one");
 }
 
 #[test]
@@ -364,8 +364,8 @@ fn one_process_serves_a_store() {
     let store = Store::create(folder.path()).unwrap();
     let serving = store.serve().unwrap();
     let second = Store::open(folder.path()).unwrap();
-    let refused = second.serve().unwrap_err();
-    assert!(matches!(refused, StoreError::Served(_)), "{refused}");
+    let rejected = second.serve().unwrap_err();
+    assert!(matches!(rejected, StoreError::Served(_)), "{rejected}");
     drop(serving);
     second.serve().unwrap();
 }
@@ -525,8 +525,9 @@ fn an_unverified_certificate_never_replaces_another() {
     insert_unverified(&store, &object("/a/y", 1, b"y"), &[resigned]).unwrap();
     assert_eq!(kept(&store, &good.entry), Some(wire(&good)));
     let other = certificate(&signer(2), b"another key");
-    let refused = insert_unverified(&store, &object("/a/z", 1, b"z"), std::slice::from_ref(&other));
-    assert!(matches!(refused, Err(StoreError::Conflict { .. })), "{refused:?}");
+    let rejected =
+        insert_unverified(&store, &object("/a/z", 1, b"z"), std::slice::from_ref(&other));
+    assert!(matches!(rejected, Err(StoreError::Conflict { .. })), "{rejected:?}");
     assert_eq!(kept(&store, &good.entry), Some(wire(&good)));
     assert_eq!(find(&store, "/a/z"), None);
     // A forgery that is there already does not keep out one that was verified.

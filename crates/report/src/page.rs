@@ -95,7 +95,7 @@ fn html(
 }
 
 pub(crate) fn head(out: &mut String, title: &str) {
-    // The policy makes the browser refuse every request.
+    // The policy makes the browser reject every request.
     let _ = writeln!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{} - Weir</title>\n\

@@ -17,12 +17,12 @@ const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
-/// Characters of a name or an origin that a refusal repeats.
+/// Characters of a name or an origin that a rejection repeats.
 const SHOWN: usize = 200;
 
 /// Why a request is not answered, for its sender.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct Rejection {
     /// By a number.
     pub status: StatusCode,
     /// In words: what is wrong, and what to do about it.
@@ -31,10 +31,10 @@ pub struct Refusal {
     pub location: Option<String>,
 }
 
-impl Refusal {
-    /// A refusal.
-    pub fn new(status: StatusCode, text: impl Into<String>) -> Refusal {
-        Refusal { status, text: text.into(), location: None }
+impl Rejection {
+    /// A rejection.
+    pub fn new(status: StatusCode, text: impl Into<String>) -> Rejection {
+        Rejection { status, text: text.into(), location: None }
     }
 }
 
@@ -122,7 +122,7 @@ impl Guard {
     ///
     /// # Errors
     /// It is for another server, or a page asks that may not.
-    pub fn admit(&self, head: &Head<'_>) -> Result<Option<HeaderValue>, Refusal> {
+    pub fn admit(&self, head: &Head<'_>) -> Result<Option<HeaderValue>, Rejection> {
         let authority = self.authority(head)?;
         let origins: Vec<_> = head.headers.get_all(ORIGIN).iter().collect();
         let origin = match origins[..] {
@@ -130,7 +130,7 @@ impl Guard {
             [one] => Some(one),
             _ => {
                 let text = "the request has several Origin headers; send one, or none";
-                return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+                return Err(Rejection::new(StatusCode::BAD_REQUEST, text));
             }
         };
         if let Some(origin) = origin {
@@ -148,7 +148,7 @@ impl Guard {
 
     /// The name and port of the server that the request is for; `None` with HTTP/1.0, which needs
     /// not name it.
-    fn authority(&self, head: &Head<'_>) -> Result<Option<Authority>, Refusal> {
+    fn authority(&self, head: &Head<'_>) -> Result<Option<Authority>, Rejection> {
         let hosts: Vec<_> = head.headers.get_all(HOST).iter().collect();
         let host = match hosts[..] {
             [one] => match parse(one.as_bytes()) {
@@ -193,7 +193,7 @@ impl Guard {
     }
 
     /// A page may ask if it is one of this gateway, and a click on any page may lead here.
-    fn check_site(&self, head: &Head<'_>) -> Result<(), Refusal> {
+    fn check_site(&self, head: &Head<'_>) -> Result<(), Rejection> {
         let mut sites = head.headers.get_all(SITE).iter();
         if sites.all(|site| site == "none" || site == "same-origin") {
             return Ok(());
@@ -206,7 +206,7 @@ impl Guard {
         Err(self.foreign("a page of another site asks"))
     }
 
-    fn misdirected(&self, name: &str) -> Refusal {
+    fn misdirected(&self, name: &str) -> Rejection {
         let text = match self.server {
             Server::Gateway => format!(
                 "this gateway is not {name}; use the address that it listens on, or let it be \
@@ -220,20 +220,20 @@ impl Guard {
                 format!("this server is not {name}; open the address that `weir docs` has printed")
             }
         };
-        Refusal::new(StatusCode::MISDIRECTED_REQUEST, text)
+        Rejection::new(StatusCode::MISDIRECTED_REQUEST, text)
     }
 
-    fn bad(&self, what: &str) -> Refusal {
+    fn bad(&self, what: &str) -> Rejection {
         let who = match self.server {
             Server::Gateway => "gateway",
             Server::Metrics => "daemon",
             Server::Docs => "server",
         };
         let text = format!("{what}; send one, with the name and port that the {who} listens on");
-        Refusal::new(StatusCode::BAD_REQUEST, text)
+        Rejection::new(StatusCode::BAD_REQUEST, text)
     }
 
-    fn foreign(&self, who: &str) -> Refusal {
+    fn foreign(&self, who: &str) -> Rejection {
         let next = match self.server {
             Server::Gateway => {
                 "may not read through this gateway; allow the page's origin with --origin, or \
@@ -242,7 +242,7 @@ impl Guard {
             Server::Metrics => "may not read metrics; open the address itself",
             Server::Docs => "may not read the documentation; open the address itself",
         };
-        Refusal::new(StatusCode::FORBIDDEN, format!("{who}, and pages {next}"))
+        Rejection::new(StatusCode::FORBIDDEN, format!("{who}, and pages {next}"))
     }
 }
 

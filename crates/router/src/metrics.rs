@@ -36,7 +36,7 @@ struct Server {
 /// Answers at this address until the returned value is dropped.
 ///
 /// # Errors
-/// The system refuses the address or a thread.
+/// The system rejects the address or a thread.
 pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<Box<dyn Any + Send>> {
     let listener = TcpListener::bind(address)?;
     listener.set_nonblocking(true)?;
@@ -118,17 +118,17 @@ async fn respond(
 ) -> Response<String> {
     let (method, uri) = (request.method(), request.uri());
     let (version, headers) = (request.version(), request.headers());
-    if let Err(refusal) = server.guard.admit(&Head { method, uri, version, headers, local }) {
-        return plain(refusal.status, &format!("{}\n", refusal.text));
+    if let Err(rejection) = server.guard.admit(&Head { method, uri, version, headers, local }) {
+        return plain(rejection.status, &format!("{}\n", rejection.text));
     }
     let Some((question, places)) = server.question(uri.path()) else {
         let text = "there is nothing here but /metrics, /healthz and /readyz\n";
         return plain(StatusCode::NOT_FOUND, text);
     };
     if !matches!(*method, Method::GET | Method::HEAD) {
-        let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "this can be read only\n");
-        refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-        return refused;
+        let mut rejected = plain(StatusCode::METHOD_NOT_ALLOWED, "this can be read only\n");
+        rejected.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return rejected;
     }
     // The daemon may be blocked: others are answered meanwhile. The place is that of the question,
     // also when the client is gone.

@@ -22,7 +22,7 @@ const SILENT: Duration = Duration::from_secs(2);
 const MOST: usize = 64;
 /// Bytes of a request's head.
 const LONGEST_HEAD: usize = 16 * 1024;
-/// After a connection that the system refused.
+/// After a connection that the system rejected.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The connections that have sent no request yet, in the order in which they came.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Builds the network, ready to run; `seed` stands in for that of the scenario.
 ///
 /// # Errors
-/// The network refuses a part.
+/// The network rejects a part.
 pub fn build(scenario: &Scenario, seed: u64) -> Result<Network, BuildError> {
     let mut network = Network::new(seed);
     let catalogues = demand::catalogues(scenario, seed);

@@ -85,7 +85,7 @@ fn reach(
 /// Does one of a batch's runs, by its place there.
 ///
 /// # Errors
-/// The network refuses a part of the scenario.
+/// The network rejects a part of the scenario.
 pub fn execute(batch: &Batch, number: usize, watch: &dyn Watch) -> Result<RunResult, BuildError> {
     let began = watch.seconds();
     let run = &batch.runs[number];

@@ -192,8 +192,8 @@ fn repetitions_have_seeds_that_can_be_given_again() {
     let most = LARGEST_SEED;
     let seeds: Vec<u64> = with(most - 1).unwrap().runs.iter().map(|run| run.seed).collect();
     assert_eq!(seeds, [most - 1, most]);
-    let refused = with(most).unwrap_err().to_string();
-    assert!(refused.contains("go beyond the largest, 9223372036854775807"), "{refused}");
+    let rejected = with(most).unwrap_err().to_string();
+    assert!(rejected.contains("go beyond the largest, 9223372036854775807"), "{rejected}");
 }
 
 /// A run of 10 s with a flow for each pair of a beginning and, if it finished, a completion time.

@@ -121,7 +121,7 @@ impl Asf {
         Some((space, tag))
     }
 
-    /// A new Interest, or one that all who were asked have refused.
+    /// A new Interest, or one that all who were asked have rejected.
     fn begin(&mut self, s: &mut StrategyCx<'_, '_>) {
         let now = s.cx.now;
         let prefix = s.prefix.min(0xffff);

@@ -31,7 +31,7 @@ pub enum ChoiceError {
         /// The scheme with a parameter and its default.
         example: String,
     },
-    /// A parameter was refused.
+    /// A parameter was rejected.
     #[error("{error}{}", did_you_mean(.nearest.as_deref()))]
     Parameter {
         /// Why.

@@ -102,7 +102,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "queue",
         default: Value::Word(Word { text: TAIL, of: || vec![TAIL, PIE, CODEL] }),
         range: (0.0, 2.0),
-        help: "which Interests are refused when they wait too long",
+        help: "which Interests are rejected when they wait too long",
         source: "authors' code",
     },
     ParamSpec {
@@ -206,7 +206,7 @@ impl Demand {
 enum Early {
     None,
     Pie(Pie),
-    Codel { law: codel::Law, state: codel::State, refuse: bool },
+    Codel { law: codel::Law, state: codel::State, reject: bool },
 }
 
 struct His {
@@ -232,7 +232,7 @@ impl His {
             PIE => Early::Pie(Pie::new(target, interval)),
             CODEL => {
                 let law = codel::Law { target, interval };
-                Early::Codel { law, state: codel::State::default(), refuse: false }
+                Early::Codel { law, state: codel::State::default(), reject: false }
             }
             _ => Early::None,
         };
@@ -283,7 +283,7 @@ impl His {
         match &mut self.early {
             Early::None => false,
             Early::Pie(pie) => pie.rejects(cx, waiting),
-            Early::Codel { refuse, .. } => std::mem::take(refuse),
+            Early::Codel { reject, .. } => std::mem::take(reject),
         }
     }
 
@@ -298,8 +298,8 @@ impl His {
         match &mut self.early {
             Early::None => {}
             Early::Pie(pie) => pie.left(now, packets),
-            Early::Codel { law, state, refuse } => {
-                *refuse |= state.dequeue(*law, now, &queue, size, sojourn);
+            Early::Codel { law, state, reject } => {
+                *reject |= state.dequeue(*law, now, &queue, size, sojourn);
             }
         }
     }
@@ -322,7 +322,7 @@ impl Shaper for His {
             return Offer::Pass(interest);
         }
         if self.rejects_early(cx) || self.queue.len() >= self.max_interest {
-            return Offer::Refused(interest);
+            return Offer::Rejected(interest);
         }
         self.bytes += interest.size.0;
         self.queue.push_back((cx.now, interest));

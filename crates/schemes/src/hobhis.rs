@@ -221,7 +221,7 @@ impl Shaper for Hobhis {
             }
         }
         if self.flows.waiting(interest.flow) >= self.max_interest {
-            return Offer::Refused(interest);
+            return Offer::Rejected(interest);
         }
         self.flows.push(interest);
         Offer::Held

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nack_goes_down_when_all_have_refused() {
+    fn a_nack_goes_down_when_all_have_rejected() {
         let (none, route) = (None, Some(NackReason::NoRoute));
         let on_nack = |upstreams: &[Upstream]| {
             call(20, &[6], upstreams, &mut [0; 2], |m, s| m.on_nack(s, NackReason::NoRoute))

@@ -8,7 +8,7 @@
 //! - steering: an Interest with the label of earlier Data goes at each forwarder to the face that
 //!   its last label stands for, if that face is a next hop of the FIB entry;
 //! - a label that stands for no next hop: in fallback mode the Interest goes its usual way, in
-//!   strict mode it is refused, as is one that asks for both;
+//!   strict mode it is rejected, as is one that asks for both;
 //! - a label of a face is 12 bits, drawn by chance, and changes every few minutes; the one before
 //!   it is understood for as long again.
 //!
@@ -16,7 +16,7 @@
 //! this strategy is by chance, in proportion to the bandwidth of the links, so that discovery finds
 //! all paths. Consumers that keep labels have them in their own files.
 //!
-//! Deviations. Refusals are Nacks with the reason NoRoute: NDN has assigned no number for a label
+//! Deviations. Rejections are Nacks with the reason NoRoute: NDN has assigned no number for a label
 //! that is invalid. An Interest of a name that is pending is not forwarded again, whatever its
 //! label (the RFC's caveat on aggregation). Labels are not encrypted. The usual
 //! way avoids next hops that answer nothing while another one does (`silence.rs`).
@@ -72,7 +72,7 @@ impl LabelSteering {
         let face = match self.labels.steer(s, s.next_hops) {
             Steer::Follow(face) => Some(face),
             Steer::Usual => usual,
-            Steer::Refuse => None,
+            Steer::Reject => None,
         };
         s.act(face.map_or(Action::Nack(NackReason::NoRoute), Action::Forward));
     }

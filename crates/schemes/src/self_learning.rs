@@ -6,7 +6,7 @@
 //! (daemon/fw/self-learning-strategy.cpp); NDNLPv2, fields NonDiscovery and PrefixAnnouncement.
 //!
 //! - An Interest is a discovery unless it carries NonDiscovery. Without a next hop a discovery goes
-//!   to all faces that lead to other nodes, and any other Interest is refused; with next hops it
+//!   to all faces that lead to other nodes, and any other Interest is rejected; with next hops it
 //!   goes to all of them, with NonDiscovery.
 //! - Data that answer a discovery and carry a prefix announcement make a route for its prefix to
 //!   the face that they came by, for at most ten minutes. They are passed on with it.
@@ -17,7 +17,7 @@
 //! The host of the forwarder decides whether to accept an announcement.
 //!
 //! Deviations. Retransmissions are suppressed for a while (`suppression.rs`); NFD sends each on. A
-//! Nack goes down when all who were asked have refused, or one fast refusal would end what another
+//! Nack goes down when all who were asked have rejected, or one fast rejection would end what another
 //! next hop is about to answer.
 
 use crate::shared::strategy::attempts::{latest, verdict_of_all};
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_route_what_is_no_discovery_is_refused() {
+    fn without_a_route_what_is_no_discovery_is_rejected() {
         let (mut strategy, mut entry) = node(&[]);
         entry.options.set_raw(NON_DISCOVERY, &[]);
         let out = entry.interest(&mut strategy, 1);

@@ -102,7 +102,7 @@ const PARAMS: &[ParamSpec] = &[
         default: Value::Time(Duration::from_millis(100)),
         range: (1e-3, 60.0),
         help: "a flow may have as many Interests waiting as its share brings Data in this time",
-        source: "own: as MIRCC's shaper; a refusal tells the rate at once",
+        source: "own: as MIRCC's shaper; a rejection tells the rate at once",
     },
     suppression::PARAMS[0],
     suppression::PARAMS[1],

@@ -227,7 +227,7 @@ impl Gate {
     pub(crate) fn release(&mut self, shaper: &mut dyn Shaper, view: &LinkView) -> Vec<Flow> {
         let mut flows = Vec::new();
         while let Some(released) = self.with(|cx| shaper.release(cx, view)) {
-            let Released::Pass(interest) = released else { panic!("it refuses nothing later") };
+            let Released::Pass(interest) = released else { panic!("it rejects nothing later") };
             flows.push(interest.flow);
         }
         flows

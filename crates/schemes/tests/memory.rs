@@ -127,7 +127,7 @@ fn controllers() {
 }
 
 /// Every Interest has a name, and a FIB entry, of its own; a third are answered with a mark, a
-/// third refused, a third expire.
+/// third rejected, a third expire.
 fn strategies() {
     let hops = [2, 3].map(|face| NextHop { face, cost: face });
     for scheme in SCHEMES.iter().filter(|scheme| scheme.strategy.is_some()) {
@@ -241,7 +241,7 @@ fn shape(shaper: &mut dyn Shaper, view: &LinkView, held: &mut u32, k: u64, cx: &
         match shaper.offer(cx, view, view, interest(k, cx.now)) {
             Offer::Pass(meta) => through.push(meta.flow),
             Offer::Held => *held += 1,
-            Offer::Refused(_) => {}
+            Offer::Rejected(_) => {}
         }
     }
     while let Some(released) = shaper.release(cx, view) {

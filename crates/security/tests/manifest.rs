@@ -198,27 +198,27 @@ fn a_changed_file_is_not_served_under_the_old_signature() {
 }
 
 #[test]
-fn a_root_by_another_key_or_for_another_object_is_refused() {
+fn a_root_by_another_key_or_for_another_object_is_rejected() {
     let digests = digests(10, 4);
     let mut builder = Builder::new(object(), 4).unwrap();
     digests.iter().for_each(|digest| builder.push(*digest).unwrap());
     let secret = SecretKey::ed25519(&[8; 32]);
     let forged = builder.finish(&Signer::Key { secret, key_locator: key_name() }).unwrap();
     let forged = Data::decode(forged.root()).unwrap();
-    let refused = Verifier::from_root(object().as_ref(), &forged, &policy()).unwrap_err();
-    assert!(matches!(refused, ManifestError::Untrusted(_)), "{refused}");
+    let rejected = Verifier::from_root(object().as_ref(), &forged, &policy()).unwrap_err();
+    assert!(matches!(rejected, ManifestError::Untrusted(_)), "{rejected}");
 
     let tree = build(&digests, 4);
     let root = Data::decode(tree.root()).unwrap();
     let other: Name = "/weir/file/v=8".parse().unwrap();
-    let refused = Verifier::from_root(other.as_ref(), &root, &policy()).unwrap_err();
-    assert_eq!(refused, ManifestError::WrongName(root.name().to_name()));
+    let rejected = Verifier::from_root(other.as_ref(), &root, &policy()).unwrap_err();
+    assert_eq!(rejected, ManifestError::WrongName(root.name().to_name()));
 
     // A leaf cannot be a root.
     let leaf = node(&tree, &digests, 0);
     let leaf = Data::decode(&leaf).unwrap();
-    let refused = Verifier::from_digest(object().as_ref(), &leaf, &leaf.implicit_digest());
-    assert!(matches!(refused, Err(ManifestError::Node { .. })));
+    let rejected = Verifier::from_digest(object().as_ref(), &leaf, &leaf.implicit_digest());
+    assert!(matches!(rejected, Err(ManifestError::Node { .. })));
 }
 
 #[test]

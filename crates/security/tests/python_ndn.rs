@@ -31,7 +31,7 @@ fn verdict(key: &TrustedKey, wire: &[u8]) -> Result<Proof, VerifyError> {
 }
 
 /// Flips a bit of the content, then one of the signature: neither is accepted any more.
-fn refuses_what_was_changed(key: &TrustedKey, wire: &[u8]) {
+fn rejects_what_was_changed(key: &TrustedKey, wire: &[u8]) {
     let content = wire.windows(5).position(|bytes| bytes == b"hello").unwrap();
     for at in [content, wire.len() - 1] {
         let mut changed = wire.to_vec();
@@ -48,7 +48,7 @@ fn of_certificate(wire: Vec<u8>, data: &[u8], kind: KeyType) {
     assert!(certificate.validity().contains(1_795_259_885));
     let key = TrustedKey::from_certificate(&certificate);
     assert_eq!(verdict(&key, data), Ok(Proof::Key(certificate.key_name())));
-    refuses_what_was_changed(&key, data);
+    rejects_what_was_changed(&key, data);
 }
 
 // signature.rst, "SignatureSha256WithEcdsa": [signature-3].
@@ -69,7 +69,7 @@ fn its_hmac_signatures() {
     let key = TrustedKey::shared(name("/py/KEY/hmac"), secret, name("/py"));
     let wire = vector!("data_hmac");
     assert_eq!(verdict(&key, &wire), Ok(Proof::Key(name("/py/KEY/hmac"))));
-    refuses_what_was_changed(&key, &wire);
+    rejects_what_was_changed(&key, &wire);
     let other = TrustedKey::shared(name("/py/KEY/hmac"), SharedKey::new(b"?"), name("/py"));
     assert!(matches!(verdict(&other, &wire), Err(VerifyError::BadSignature { .. })));
 }

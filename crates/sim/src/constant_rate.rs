@@ -146,8 +146,8 @@ impl ConstantRate {
             };
             let mut options = link.options().filter(|(number, _)| *number == Range::TYPE);
             let range = options.next().and_then(|(_, value)| Range::decode(value));
-            let refused = range.map_or(SegmentBits::first(1), |range| range.wanted());
-            for at in refused.iter() {
+            let rejected = range.map_or(SegmentBits::first(1), |range| range.wanted());
+            for at in rejected.iter() {
                 if self.take(first.saturating_add(u64::from(at))).is_some() {
                     self.counters.nacks += 1;
                     self.ended(now);

@@ -39,7 +39,7 @@ impl Learned {
                         self.0.insert(route, now + life);
                     }
                 }
-                LearnedRoute::Refused { face, name } => {
+                LearnedRoute::Withdrawn { face, name } => {
                     self.end(forwarder, |(prefix, of), _| {
                         *of == face && name.as_ref().starts_with(prefix.as_ref())
                     });

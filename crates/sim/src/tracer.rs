@@ -144,7 +144,7 @@ impl Tracing {
             let dropped = match step {
                 Step::Queued => None,
                 Step::Dropped(reason) => Some(reason),
-                Step::Arrived | Step::Hit | Step::Aggregated | Step::Handled => return,
+                _ => return,
             };
             if let Ok(mut queue) = queue.lock() {
                 queue.push(Reported { face, dropped, kind, packet: packet.to_vec() });

@@ -119,7 +119,7 @@ pub struct NodeSeen {
 
 /// A plan that Weir does not take: a mistake of the generator.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("the scenario of seed {seed} is refused: {why}")]
+#[error("the scenario of seed {seed} is rejected: {why}")]
 pub struct InvalidPlan {
     /// The seed.
     pub seed: u64,
@@ -255,17 +255,17 @@ fn link_seen(link: &LinkResult) -> LinkSeen {
 }
 
 fn node_seen(node: &NodeResult) -> NodeSeen {
-    let refused = node.stats.drops.before_entry();
+    let rejected = node.stats.drops.before_entry();
     NodeSeen {
         interests: node.stats.received.interests,
-        answered: node.stats.aggregated + node.store.hits + refused,
+        answered: node.stats.aggregated + node.store.hits + rejected,
         entries: node.stats.satisfied
             + node.stats.nacked
             + node.stats.expired
             + node.crashed
             + node.pit,
         pending: node.pit,
-        other_drops: node.stats.drops.total() - refused,
+        other_drops: node.stats.drops.total() - rejected,
         drops: node.stats.drops.total(),
     }
 }

@@ -55,7 +55,7 @@ impl InProcessApps {
             return Ok(None);
         }
         let network = plan::simulated(scenario, seed);
-        let network = network.map_err(|refused| TestbedError::Unsupported(vec![refused]))?;
+        let network = network.map_err(|rejected| TestbedError::Unsupported(vec![rejected]))?;
         let mut apps = network.into_applications();
         for fetch in &plan.fetches {
             apps.leave_out(FlowId(fetch.consumer as u32));

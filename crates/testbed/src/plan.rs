@@ -46,9 +46,9 @@ impl Plan {
     /// # Errors
     /// All parts of it that a testbed lacks.
     pub fn new(scenario: &Scenario, seed: u64, medium: Medium) -> Result<Plan, Vec<Unsupported>> {
-        let mut refused = unsupported::of_network(scenario, medium);
-        refused.extend(unsupported::of_faults(scenario, medium));
-        let plan = Plan::frame(scenario, seed, medium, refused)?;
+        let mut rejected = unsupported::of_network(scenario, medium);
+        rejected.extend(unsupported::of_faults(scenario, medium));
+        let plan = Plan::frame(scenario, seed, medium, rejected)?;
         let fetches = scenario.consumers.iter().enumerate().filter_map(|(number, consumer)| {
             let Manner::Fetch { control, patience, range } = &consumer.manner else { return None };
             tools::gets(scenario, consumer).then(|| PlannedFetch {
@@ -88,8 +88,8 @@ impl Plan {
         seed: u64,
         medium: Medium,
     ) -> Result<Plan, Vec<Unsupported>> {
-        let refused = unsupported::of_network(scenario, medium);
-        let mut plan = Plan::frame(scenario, seed, medium, refused)?;
+        let rejected = unsupported::of_network(scenario, medium);
+        let mut plan = Plan::frame(scenario, seed, medium, rejected)?;
         for to in 0..plan.nodes.len() {
             let first = scenario.links_towards(to).into_iter().enumerate();
             plan.ip.extend(first.filter_map(|(at, link)| {
@@ -105,21 +105,21 @@ impl Plan {
         scenario: &Scenario,
         seed: u64,
         medium: Medium,
-        mut refused: Vec<Unsupported>,
+        mut rejected: Vec<Unsupported>,
     ) -> Result<Plan, Vec<Unsupported>> {
         let links = scenario.links.iter().zip(0..).map(|(link, number)| planned(number, link));
         let links: Vec<PlannedLink> = links.collect();
-        let network = simulated(scenario, seed).map_err(|refused| vec![refused])?;
+        let network = simulated(scenario, seed).map_err(|rejected| vec![rejected])?;
         let mut nodes = Vec::new();
         for (node, number) in scenario.nodes.iter().zip(0..) {
             let (at, id) = (number as usize, NodeId(number));
             let config = config::text(scenario, &network, &links, at, seed, medium);
             // The daemon's other messages about its configuration at its start.
-            if refused.is_empty()
+            if rejected.is_empty()
                 && let Err(error) = net::config::parse(&config, "its configuration")
             {
                 let place = format!("node {}", node.name);
-                refused.push(Unsupported { place, what: error.to_string() });
+                rejected.push(Unsupported { place, what: error.to_string() });
             }
             nodes.push(PlannedNode {
                 name: node.name.clone(),
@@ -130,9 +130,9 @@ impl Plan {
                 address: Ipv4Addr::from(u32::from(NODES) + 1 + number),
             });
         }
-        match refused.is_empty() {
+        match rejected.is_empty() {
             true => Ok(Plan { medium, nodes, links, ..Plan::default() }),
-            false => Err(refused),
+            false => Err(rejected),
         }
     }
 }

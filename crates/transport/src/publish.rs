@@ -46,7 +46,7 @@ pub struct PublishStats {
     pub content_bytes: u64,
     /// Requests under a published name for a packet that does not exist, or that the Interest
     /// excludes. They are answered with a Nack; those for another implicit digest are not.
-    pub refused: u64,
+    pub rejected: u64,
     /// Interests for names that are not published. They are answered with a Nack if claimed.
     pub unknown: u64,
     /// Requests dropped because too many answers were waiting, or the connection broke.
@@ -250,7 +250,7 @@ impl Publish {
                 Answer::Data { place, wanted, digest, excluding }
             }
             None => {
-                self.stats.refused += u64::from(object.is_some());
+                self.stats.rejected += u64::from(object.is_some());
                 header.nack = Some(NackReason::None);
                 Answer::Nack(Bytes::copy_from_slice(fragment))
             }
@@ -308,7 +308,7 @@ impl Publish {
             }
         }
         if let Some(range) = Range::of(missing) {
-            self.stats.refused += u64::from(missing.count());
+            self.stats.rejected += u64::from(missing.count());
             let options = answer_options(asked, None);
             let mut header = LpHeader { options, ..header.clone() };
             header.nack = Some(NackReason::None);
@@ -355,15 +355,15 @@ impl Publish {
             self.packet = packet;
             let Some(encoded) = encoded else {
                 // It was there when it was requested, and has gone from the shelf since.
-                self.stats.refused += 1;
+                self.stats.rejected += 1;
                 let Some(asked) = excluding else { continue };
                 asked.nack(header, out);
                 return true;
             };
             match encoded {
-                Ok(None) => self.stats.refused += 1,
+                Ok(None) => self.stats.rejected += 1,
                 Ok(Some(_)) if let Some(asked) = excluded(&excluding, &self.packet) => {
-                    self.stats.refused += 1;
+                    self.stats.rejected += 1;
                     asked.nack(header, out);
                     return true;
                 }

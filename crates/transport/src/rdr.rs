@@ -214,7 +214,7 @@ mod tests {
 
     // Other projects' programs, "Files": [peer-36].
     #[test]
-    fn a_name_elsewhere_is_refused_and_unknown_elements_are_not() {
+    fn a_name_elsewhere_is_rejected_and_unknown_elements_are_not() {
         let name: Name = "/demo/file".parse().unwrap();
         let mut content = Vec::new();
         "/other/v=1".parse::<Name>().unwrap().encode_into(&mut content);

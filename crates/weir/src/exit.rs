@@ -15,7 +15,7 @@ pub enum Kind {
     Usage = 2,
     /// No such name, or no route to it.
     NotFound = 3,
-    /// A signature or digest was refused.
+    /// A signature or digest was rejected.
     NotVerified = 4,
     /// Interrupted by a signal.
     Interrupted = 5,

@@ -43,11 +43,11 @@ impl From<CommandError> for Failure {
             CommandError::Connection(error) => return error.into(),
             CommandError::TooLong { .. } => (Word::Usage, "use a shorter name"),
             CommandError::Interrupted => (Word::Interrupted, "run the same command again"),
-            CommandError::Refused { code: 403, .. } => {
+            CommandError::Rejected { code: 403, .. } => {
                 (Word::Rejected, "publish under another name")
             }
-            CommandError::Refused { code: 414, .. } => (Word::Rejected, "use a shorter name"),
-            CommandError::Refused { .. } => (Word::Rejected, "see the forwarder's log"),
+            CommandError::Rejected { code: 414, .. } => (Word::Rejected, "use a shorter name"),
+            CommandError::Rejected { .. } => (Word::Rejected, "see the forwarder's log"),
             CommandError::NoAnswer { .. } => {
                 (Word::NoForwarder, "does it accept commands from this host? see its log")
             }

@@ -13,7 +13,7 @@ mod listing;
 mod nodes;
 mod readers;
 mod receiver;
-mod refusal;
+mod rejection;
 mod session;
 
 pub use cache::Cache;

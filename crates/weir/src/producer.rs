@@ -107,11 +107,11 @@ pub struct Look<'a> {
 fn state(now: Time, publish: &Publish) -> String {
     let stats = publish.stats();
     format!(
-        "{:.6} state answered={} bytes={} refused={} unknown={} dropped={} malformed={} failed={}",
+        "{:.6} state answered={} bytes={} rejected={} unknown={} dropped={} malformed={} failed={}",
         now.as_secs_f64(),
         stats.answered,
         stats.content_bytes,
-        stats.refused,
+        stats.rejected,
         stats.unknown,
         stats.dropped,
         stats.malformed,

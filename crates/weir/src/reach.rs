@@ -33,7 +33,7 @@ impl Reach {
     /// For a command that fetches.
     ///
     /// # Errors
-    /// The daemon cannot be used, the host of a peer is not found, all peers refuse, or there is
+    /// The daemon cannot be used, the host of a peer is not found, all peers reject, or there is
     /// neither a daemon nor a network.
     pub fn consumer(args: &ReachArgs) -> Result<Reach, Failure> {
         if let Some(reach) = Reach::daemon(args)? {
@@ -46,7 +46,7 @@ impl Reach {
             let here = FaceUri::udp((Ipv4Addr::LOCALHOST, DEFAULT_PORT).into());
             let mut probe = Probe::new(&here);
             probe.look();
-            plan.peers.extend(Some(here).filter(|_| !probe.is_refused()));
+            plan.peers.extend(Some(here).filter(|_| !probe.is_rejected()));
             if plan.interfaces.is_empty() && plan.peers.is_empty() {
                 let message = "no forwarder runs on this host, and it has no network to find one";
                 return Err(Failure::new(Kind::NoForwarder, message).then(WHAT_TO_DO));
@@ -57,7 +57,7 @@ impl Reach {
         let reach = Reach::start(plan)?;
         // By now, a host nearby has answered. Later, `explain` looks once more.
         probes.iter_mut().for_each(Probe::look);
-        match !args.peer.is_empty() && probes.iter().all(Probe::is_refused) {
+        match !args.peer.is_empty() && probes.iter().all(Probe::is_rejected) {
             true => Err(no_answer(&peers, &probes)),
             false => Ok(reach),
         }

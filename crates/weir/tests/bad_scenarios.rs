@@ -182,11 +182,11 @@ fn mistakes_of_all_kinds_in_one_file_are_all_reported() {
 }
 
 #[test]
-fn a_file_that_is_none_is_refused_before_it_is_read_through() {
+fn a_file_that_is_none_is_rejected_before_it_is_read_through() {
     let large = reported(&vec![b'#'; 4_000_001]);
     assert!(large.contains("s.toml has 4000001 bytes, a scenario at most 4000000"), "{large}");
     let crowd = format!("{RIGHT}{}", "x = 1\n".repeat(100_000));
-    assert!(mistakes(&reported(crowd.as_bytes())).len() <= 2, "TOML itself refuses the second `x`");
+    assert!(mistakes(&reported(crowd.as_bytes())).len() <= 2, "TOML itself rejects the second `x`");
     let crowd: String = (0..100_000).map(|i| format!("[[node]]\nx{i} = 1\n")).collect();
     let reported = reported(crowd.as_bytes());
     assert!(mistakes(&reported).len() <= 202, "so many are reported and no more");

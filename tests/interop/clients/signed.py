@@ -51,7 +51,7 @@ class Signed(unittest.TestCase):
         return child.last_words()
 
     def test_python_ndn_verifies_what_weir_signs(self):
-        """By a chain that it fetches where it can, and refuses another's key."""
+        """By a chain that it fetches where it can, and rejects another's key."""
         for kind in KINDS:
             with self.subTest(kind):
                 trusted, other = self.keys.trusted(kind), self.keys.trusted(kind, "other")
@@ -78,7 +78,7 @@ class Signed(unittest.TestCase):
             self.assertIn("not verified", self.fetched(fetch, 1))
 
     def test_ndnts_verifies_what_weir_signs(self):
-        """With the certificate, which the KeyLocator leads to, and refuses another."""
+        """With the certificate, which the KeyLocator leads to, and rejects another."""
         for kind in KINDS:
             with self.subTest(kind):
                 trusted, other = self.keys.trusted(kind), self.keys.trusted(kind, "other")
@@ -107,8 +107,8 @@ class Signed(unittest.TestCase):
         self.assertEqual(content.sha256(self.copy), content.sha256(self.file))
         return fetch.summary
 
-    def refuse(self, name, trusted, why):
-        """`weir get` refuses it for that reason, and leaves no file."""
+    def reject(self, name, trusted, why):
+        """`weir get` rejects it for that reason, and leaves no file."""
         self.copy.unlink(missing_ok=True)
         with self.assertRaisesRegex(Failed, why):
             self.daemon.get(name, self.copy, ["--trust", trusted]).finish(PATIENCE)
@@ -132,7 +132,7 @@ class Signed(unittest.TestCase):
             self.refuse("/site/rsa/unsigned", other, "only a digest")
 
     def test_weir_verifies_what_python_ndn_signs(self):
-        """By keys of its key chain and by a shared one; refused is what an unknown peer signed."""
+        """By keys of its key chain and by a shared one; rejected is what an unknown peer signed."""
         for kind, identity, how, signer, trusted in self.keys.of_python():
             with self.subTest(kind):
                 other = self.folder / "other.cert"

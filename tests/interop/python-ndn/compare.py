@@ -123,7 +123,7 @@ def theirs(count, seed, tally):
             tally.note(f"we read the {kind} of python-ndn")
             read_again(kind, wire, bytes.fromhex(answer), one_way, keys, tally)
         else:
-            tally.note(f"we read the {kind} of python-ndn", f"refused or different: {wire.hex()}")
+            tally.note(f"we read the {kind} of python-ndn", f"rejected or different: {wire.hex()}")
 
 
 def main(arguments):

@@ -180,7 +180,7 @@ mod tests {
     fn a_demand_without_a_test_has_a_reason() {
         assert!(check("none yet", "")[0].contains("has no test"));
         assert!(check("", "")[0].contains("has no test"));
-        for reason in ["does not apply: Weir has no `ether` faces", "not met: it is refused"] {
+        for reason in ["does not apply: Weir has no `ether` faces", "not met: it is rejected"] {
             assert_eq!(check(reason, ""), [""; 0]);
         }
     }

@@ -406,10 +406,10 @@ mod tests {
         let file = home.path().join("file");
         std::fs::write(&file, "").unwrap();
         // No user can look into a file, not even root.
-        let refused = keychain_in(file.join("keys")).unwrap_err().to_string();
+        let rejected = keychain_in(file.join("keys")).unwrap_err().to_string();
         assert!(
-            refused.contains("cannot read") && refused.contains("Not a directory"),
-            "{refused}"
+            rejected.contains("cannot read") && rejected.contains("Not a directory"),
+            "{rejected}"
         );
         // A link that leads nowhere, to the directory or above it.
         for (link, keys) in [("keys", "keys"), (".weir", ".weir/keys")] {

@@ -43,15 +43,15 @@ pub fn existing(path: &Path) -> io::Result<Option<File>> {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         // Otherwise links on the way lead in a circle.
-        Err(_) if path.is_symlink() => return Err(refused("it is a symbolic link")),
+        Err(_) if path.is_symlink() => return Err(rejected("it is a symbolic link")),
         Err(error) => return Err(error),
     };
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return Err(refused("it is not a regular file"));
+        return Err(rejected("it is not a regular file"));
     }
     if meta.uid() != rustix::process::geteuid().as_raw() {
-        return Err(refused("it belongs to another user of this host"));
+        return Err(rejected("it belongs to another user of this host"));
     }
     if meta.mode() & OTHERS_WRITE != 0 {
         std::fs::remove_file(path)?;
@@ -60,7 +60,7 @@ pub fn existing(path: &Path) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-fn refused(why: &str) -> io::Error {
+fn rejected(why: &str) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, why)
 }
 
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn links_and_pipes_are_refused_and_what_they_lead_to_stays() {
+    fn links_and_pipes_are_rejected_and_what_they_lead_to_stays() {
         let dir = tempfile::tempdir().unwrap();
         let (target, link, pipe) =
             (dir.path().join("target"), dir.path().join("link"), dir.path().join("pipe"));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_another_user_is_refused() {
+    fn a_file_of_another_user_is_rejected() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         make(&path).unwrap();

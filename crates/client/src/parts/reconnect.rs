@@ -139,7 +139,7 @@ fn wait(
 fn may_pass(error: &CommandError) -> bool {
     match error {
         CommandError::Connection(error) => error.is_outage(),
-        CommandError::Refused { code, .. } => *code >= 500,
+        CommandError::Rejected { code, .. } => *code >= 500,
         CommandError::NoAnswer { .. } | CommandError::Interrupted => true,
         CommandError::TooLong { .. } => false,
     }
@@ -192,7 +192,7 @@ mod tests {
 
         let mut greet = |_: &mut Connection| {
             let (what, text) = ("register /a".to_owned(), "no".to_owned());
-            Err(CommandError::Refused { what, code: 403, text })
+            Err(CommandError::Rejected { what, code: 403, text })
         };
         let error = ConnectError::Closed(connection.address().clone());
         let failure =

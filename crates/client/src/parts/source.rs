@@ -215,9 +215,9 @@ mod tests {
     }
 
     #[test]
-    fn files_without_a_size_are_refused_and_empty_ones_are_not() {
-        let refused = FileSource::open(Path::new("/proc/self/status")).map(drop).unwrap_err();
-        assert!(refused.to_string().contains("copy it first"), "{refused}");
+    fn files_without_a_size_are_rejected_and_empty_ones_are_not() {
+        let rejected = FileSource::open(Path::new("/proc/self/status")).map(drop).unwrap_err();
+        assert!(rejected.to_string().contains("copy it first"), "{rejected}");
         let empty = tempfile::NamedTempFile::new().unwrap();
         assert_eq!(FileSource::open(empty.path()).unwrap().size(), 0);
     }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_spooled_and_a_directory_refused() {
+    fn a_stream_is_spooled_and_a_directory_rejected() {
         let source = FileSource::spool(&mut &b"from a pipe"[..]).unwrap();
         let mut buffer = [0; 4];
         source.read_at(7, &mut buffer).unwrap();

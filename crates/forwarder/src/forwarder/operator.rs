@@ -11,7 +11,7 @@ use crate::events::{PacketTap, Tap};
 use crate::link::Occupancy;
 use crate::link::allowance::Allowance;
 use crate::state::faces::face::Face;
-use crate::state::room::Change;
+use crate::state::grant::Change;
 use crate::tables::{ContentStore, DeadNonces, FaceId, Fib, Pit, PrefixTooDeep, fib};
 
 impl Forwarder {
@@ -26,9 +26,9 @@ impl Forwarder {
         cost: u64,
     ) -> Result<fib::Added, fib::FibError> {
         let prefix = self.tables.hasher().hash(prefix);
-        let room = self.faces.reserve(Change::Route { prefix: &prefix, face }, &mut self.tables);
-        let added = match room {
-            Some(room) => self.tables.add_route(room, &prefix, face, cost),
+        let grant = self.faces.reserve(Change::Route { prefix: &prefix, face }, &mut self.tables);
+        let added = match grant {
+            Some(grant) => self.tables.add_route(grant, &prefix, face, cost),
             None => Err(fib::FibError::Memory),
         };
         self.faces.count_routes(&self.tables);

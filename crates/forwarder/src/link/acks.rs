@@ -4,7 +4,7 @@
 use control::{Duration, Time};
 use std::collections::VecDeque;
 
-use crate::tables::memory;
+use crate::tables::memory::{self, Room};
 
 /// The most acknowledgements that wait. Later frames are not acknowledged, so the peer sends them
 /// again.
@@ -41,11 +41,12 @@ impl Acks {
 
     /// A frame with this TxSequence has arrived. The acknowledgement may take `room` bytes of
     /// memory.
-    pub(crate) fn push(&mut self, now: Time, tx: u64, room: usize) {
+    pub(crate) fn push(&mut self, now: Time, tx: u64, room: Room) {
         if self.pending.is_empty() {
             self.since = now;
         }
-        if self.pending.len() < MAX_PENDING && memory::deque_growth(&self.pending, 1) <= room {
+        if self.pending.len() < MAX_PENDING && room.holds(|| memory::deque_growth(&self.pending, 1))
+        {
             self.pending.push_back(tx);
         }
     }
@@ -148,7 +149,7 @@ mod tests {
     fn pending_acks_are_bounded_and_the_oldest_are_taken_first() {
         let mut acks = Acks::new(true);
         assert_eq!(acks.due(), None);
-        (0..5000).for_each(|tx| acks.push(Time(tx), tx, usize::MAX));
+        (0..5000).for_each(|tx| acks.push(Time(tx), tx, Room::Uncounted));
         assert_eq!(acks.due(), Some(Time::ZERO));
         let mut taken = Vec::new();
         acks.take(2, &mut taken);
@@ -157,7 +158,7 @@ mod tests {
         taken.clear();
         acks.take(usize::MAX, &mut taken);
         assert_eq!((taken.len(), taken.last()), (MAX_PENDING, Some(&4095)));
-        acks.push(Time(7), 9, usize::MAX);
+        acks.push(Time(7), 9, Room::Uncounted);
         assert_eq!(acks.due(), Some(Time(7) + IDLE));
     }
 

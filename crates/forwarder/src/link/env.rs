@@ -5,13 +5,14 @@ use control::{Event, Kind, Time};
 use crate::counters::{DropReason, ForwarderStats};
 use crate::events::{PacketEvent, PacketTap, Step};
 use crate::tables::FaceId;
+use crate::tables::memory::Room;
 
 pub(crate) struct Env<'a> {
     pub(crate) now: Time,
     pub(crate) tap: &'a mut dyn FnMut(Event),
     pub(crate) stats: &'a mut ForwarderStats,
-    /// How many more bytes of memory the face may take; `usize::MAX` without a limit.
-    pub(crate) room: usize,
+    /// How many more bytes of memory the face may take.
+    pub(crate) room: Room,
     pub(crate) packets: PacketReports<'a>,
 }
 
@@ -33,12 +34,5 @@ impl<'a> PacketReports<'a> {
             let step = dropped.map_or(Step::Queued, Step::Dropped);
             tap(self.face, &PacketEvent { step, kind, packet });
         }
-    }
-}
-
-impl Env<'_> {
-    /// True if memory has room for the bytes that `growth` returns.
-    pub(super) fn has_room(&self, growth: impl FnOnce() -> usize) -> bool {
-        self.room == usize::MAX || growth() <= self.room
     }
 }

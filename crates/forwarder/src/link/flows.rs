@@ -4,7 +4,7 @@ use control::{Duration, Flow, Size, Time};
 use packet::options::ExpectedBytes;
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::tables::memory;
+use crate::tables::memory::{self, Room};
 
 /// A flow is active if a packet of it crossed the face within this time: a few round trips on the
 /// longest terrestrial paths.
@@ -41,9 +41,9 @@ impl Flows {
 
     /// A packet of the flow crossed the face; `data` is its size if it is Data. Where there is no
     /// memory for one more flow, others are forgotten as if there were too many.
-    pub(crate) fn touch(&mut self, now: Time, flow: Flow, data: Option<Size>, room: usize) {
+    pub(crate) fn touch(&mut self, now: Time, flow: Flow, data: Option<Size>, room: Room) {
         self.expire(now);
-        while self.growth() > room && self.forget_first() {}
+        while !room.holds(|| self.growth()) && self.forget_first() {}
         let seen = self.seen.entry(flow).or_insert(Seen { at: Time::MAX, size: None });
         if data.is_some() {
             (seen.size, self.latest) = (data, data);
@@ -111,11 +111,11 @@ mod tests {
     #[test]
     fn a_flow_is_active_for_a_while_after_its_latest_packet() {
         let mut flows = Flows::default();
-        flows.touch(ms(0), 1, None, usize::MAX);
-        flows.touch(ms(10), 2, None, usize::MAX);
-        flows.touch(ms(900), 1, None, usize::MAX);
+        flows.touch(ms(0), 1, None, Room::Uncounted);
+        flows.touch(ms(10), 2, None, Room::Uncounted);
+        flows.touch(ms(900), 1, None, Room::Uncounted);
         assert_eq!(flows.count(), 2);
-        flows.touch(ms(1500), 1, None, usize::MAX);
+        flows.touch(ms(1500), 1, None, Room::Uncounted);
         assert_eq!(flows.count(), 1, "flow 2 was quiet for more than a second");
     }
 
@@ -123,8 +123,8 @@ mod tests {
     fn an_interest_is_expected_to_bring_what_its_flow_brought_last() {
         let mut flows = Flows::default();
         assert_eq!(flows.expected(1, None, 1), DEFAULT_SIZE);
-        flows.touch(ms(0), 1, Some(Size(500)), usize::MAX);
-        flows.touch(ms(1), 2, Some(Size(9)), usize::MAX);
+        flows.touch(ms(0), 1, Some(Size(500)), Room::Uncounted);
+        flows.touch(ms(1), 2, Some(Size(9)), Room::Uncounted);
         assert_eq!(flows.expected(1, None, 1), Size(500));
         assert_eq!(flows.expected(1, None, 32), Size(16_000));
         assert_eq!(flows.expected(3, None, 1), Size(9));
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(flows.expected(1, stated(0), 1), Size(1));
         assert_eq!(flows.expected(1, stated(u64::MAX), 1), Size(packet::MAX_PACKET as u64));
         assert_eq!(flows.expected(1, stated(u64::MAX), 256), Size(packet::MAX_PACKET as u64 * 256));
-        flows.touch(ms(0), 1, Some(Size(500)), usize::MAX);
+        flows.touch(ms(0), 1, Some(Size(500)), Room::Uncounted);
         assert_eq!(flows.expected(1, stated(1), 1), Size(500), "what was seen is believed more");
     }
 
@@ -146,8 +146,8 @@ mod tests {
     fn state_kept_for_flows_is_bounded() {
         let mut flows = Flows::default();
         for flow in 0..100_000 {
-            flows.touch(Time(flow), flow, None, usize::MAX);
-            flows.touch(Time(flow), flow, None, usize::MAX);
+            flows.touch(Time(flow), flow, None, Room::Uncounted);
+            flows.touch(Time(flow), flow, None, Room::Uncounted);
         }
         assert_eq!(flows.count() as usize, MAX_FLOWS);
         assert!(flows.order.len() <= MAX_FLOWS + 1);

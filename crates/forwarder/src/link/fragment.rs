@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_needs_too_many_frames_is_refused() {
+    fn a_packet_that_needs_too_many_frames_is_rejected() {
         let (mut out, mut sequence) = (Vec::new(), 0);
         let packet = vec![6; 8800];
         for mtu in [0, 1, 20, 30, 40] {

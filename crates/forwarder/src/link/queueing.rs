@@ -18,12 +18,12 @@ impl Link {
     ) {
         self.counters.queue.offer(packet.len());
         let kind = item.kind();
-        let refused = match () {
+        let rejected = match () {
             () if !self.line.control_fits(packet.len()) => Some(DropReason::InterestQueueFull),
-            () if !env.has_room(|| self.line.control_growth(&item)) => Some(DropReason::Memory),
+            () if !env.room.holds(|| self.line.control_growth(&item)) => Some(DropReason::Memory),
             () => None,
         };
-        if let Some(reason) = refused {
+        if let Some(reason) = rejected {
             self.counters.queue.drop(packet.len());
             self.count_drop(env.stats, reason);
             env.packets.report(kind, packet, Some(reason));
@@ -41,13 +41,13 @@ impl Link {
             self.parts.ask_marker(env, &self.line, &mut item, |marker, cx, view, data| {
                 marker.on_enqueue(cx, view, data)
             });
-        let refused = match verdict {
+        let rejected = match verdict {
             Verdict::Drop => Some(DropReason::Marker),
             _ if !self.line.data_fits(len) => Some(DropReason::DataQueueFull),
-            _ if !env.has_room(|| self.line.data_growth(&item)) => Some(DropReason::Memory),
+            _ if !env.room.holds(|| self.line.data_growth(&item)) => Some(DropReason::Memory),
             _ => None,
         };
-        if let Some(reason) = refused {
+        if let Some(reason) = rejected {
             self.counters.queue.drop(len);
             self.count_drop(env.stats, reason);
             env.packets.report(Kind::Data, &item.packet, Some(reason));

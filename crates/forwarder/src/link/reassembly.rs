@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::config::ReassemblyLimits;
 use crate::counters::DropReason;
-use crate::tables::memory;
+use crate::tables::memory::{self, Room};
 
 /// The most fragments that a packet may have; the value of NFD's `LpReassembler`.
 pub const MAX_FRAGMENTS: u64 = 400;
@@ -127,7 +127,7 @@ pub(crate) struct Reassembler {
     /// Bytes of memory held.
     held: usize,
     /// How many more it may take.
-    room: usize,
+    room: Room,
     /// Not later than the earliest deadline. It is found anew only when it has come: fragments
     /// put deadlines off all the time.
     wake: Option<Time>,
@@ -140,12 +140,12 @@ const SPARE: usize = 4;
 
 impl Reassembler {
     pub(crate) fn new(limits: ReassemblyLimits) -> Self {
-        Reassembler { limits, room: usize::MAX, ..Reassembler::default() }
+        Reassembler { limits, ..Reassembler::default() }
     }
 
     /// Sets how many more bytes of memory may be taken from now on.
-    pub(crate) fn set_room(&mut self, bytes: usize) {
-        self.room = bytes;
+    pub(crate) fn set_room(&mut self, room: Room) {
+        self.room = room;
     }
 
     /// Bytes of memory held.
@@ -223,23 +223,19 @@ impl Reassembler {
 
     /// True if memory has room for a fragment.
     fn fits(&self, base: Base, fragment: &Fragment<'_>) -> bool {
-        if self.room == usize::MAX {
-            return true;
-        }
-        let growth = match self.partials.get(&base) {
+        self.room.holds(|| match self.partials.get(&base) {
             Some(partial) => partial.growth(fragment),
             None => {
                 let pieces = fragment.place.count as usize * size_of::<Option<(u32, u32)>>();
                 NODE + memory::block(pieces) + Partial::default().growth(fragment)
             }
-        };
-        growth <= self.room
+        })
     }
 
     /// Gives a packet's buffers back for use by later ones.
     pub(crate) fn recycle(&mut self, packet: Partial) {
         let bytes = packet.memory();
-        if self.spare.len() < SPARE && bytes <= self.room {
+        if self.spare.len() < SPARE && self.room.holds(|| bytes) {
             self.held += bytes;
             self.spare.push(packet);
         }

@@ -17,7 +17,8 @@ use std::collections::VecDeque;
 
 use super::fragment::{Frames, Layout};
 use crate::counters::ReliabilityCounters;
-use crate::tables::{Portion, memory};
+use crate::tables::Portion;
+use crate::tables::memory::{self, Room};
 
 /// NFD's `maxRetx`: how often a frame is sent again.
 const MAX_RESENDS: u8 = 3;
@@ -171,11 +172,11 @@ impl Reliability {
     }
 
     /// True if a packet of this many bytes and frames can be protected with `room` bytes of memory.
-    pub(crate) fn takes(&self, now: Time, bytes: usize, frames: usize, room: usize) -> bool {
+    pub(crate) fn takes(&self, now: Time, bytes: usize, frames: usize, room: Room) -> bool {
         now >= self.silent_until
             && self.bytes + bytes <= MAX_BYTES
             && self.sent.len() + frames <= MAX_FRAMES
-            && (room == usize::MAX || self.growth(bytes, frames) <= room)
+            && room.holds(|| self.growth(bytes, frames))
     }
 
     /// A packet left whose frames have the TxSequences from `tx` on.

@@ -46,7 +46,7 @@ struct Held {
 pub(crate) enum Offered {
     Pass(InterestMeta),
     Held,
-    Refused(HopOptions),
+    Rejected(HopOptions),
     /// The waiting room is full; the shaper was not asked.
     Full,
 }
@@ -150,7 +150,7 @@ impl Shaping {
         self.offered += 1;
         self.offered_bytes += expected;
         let bytes = meta.size.0 as usize;
-        if self.held.len() >= self.bound || Shaping::growth(bytes) > env.room {
+        if self.held.len() >= self.bound || !env.room.holds(|| Shaping::growth(bytes)) {
             return Some(Offered::Full);
         }
         let handle = self.next_handle;
@@ -160,7 +160,7 @@ impl Shaping {
         let mut cx = Cx { now, rng: &mut self.rng, tap: env.tap };
         Some(match self.shaper.offer(&mut cx, view, other, meta) {
             Offer::Pass(meta) => Offered::Pass(meta),
-            Offer::Refused(meta) => Offered::Refused(meta.options),
+            Offer::Rejected(meta) => Offered::Rejected(meta.options),
             Offer::Held => {
                 collapse.map(|collapse| self.collapsed.insert(collapse));
                 self.held_bytes += expected;
@@ -183,7 +183,7 @@ impl Shaping {
         loop {
             let mut cx = Cx { now, rng: &mut self.rng, tap: &mut *tap };
             let released = self.shaper.release(&mut cx, view)?;
-            let (Released::Pass(meta) | Released::Refused(meta)) = &released;
+            let (Released::Pass(meta) | Released::Rejected(meta)) = &released;
             if let Some(held) = self.held.remove(&meta.handle) {
                 self.held_bytes = self.held_bytes - held.expected;
                 self.memory -= Shaping::growth(held.bytes);

@@ -9,8 +9,8 @@ use super::Link;
 use super::allowance::Allowance;
 use super::env::Env;
 use super::fragment::{self, Frames, Numbers};
-use super::hop::Packet;
 use super::queue::{QueuedControl, QueuedData};
+use super::service::Packet;
 use crate::counters::DropReason;
 use crate::node::{Node, NodeAt};
 use crate::tables::{PitKey, PitToken};
@@ -39,8 +39,8 @@ impl Link {
     /// Nothing waits to be sent, and no part has to be asked.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
-        let own =
-            self.capabilities.is_due() || self.hop.as_ref().is_some_and(|hop| hop.due().is_some());
+        let own = self.capabilities.is_due()
+            || self.service.as_ref().is_some_and(|service| service.due().is_some());
         self.is_idle() && !self.has_parts() && !own
     }
 
@@ -67,7 +67,7 @@ impl Link {
             if self.next_transmit()? > env.now {
                 return None;
             }
-            if self.hop.is_some() {
+            if self.service.is_some() {
                 match self.send_own(env, out.frames) {
                     Own::Nothing => {}
                     Own::Later => continue,
@@ -108,15 +108,15 @@ impl Link {
     /// Appends a frame that was lost, or, where no packet can take them along, acknowledgements.
     fn send_own(&mut self, env: &mut Env<'_>, out: &mut Vec<u8>) -> Own {
         let (mtu, idle) = (self.mtu, self.is_idle());
-        let sent = self.with_hop(env, |hop, now| {
-            hop.expire(now);
-            if let Some(frames) = hop.resend(now, out) {
+        let sent = self.with_service(env, |service, now| {
+            service.expire(now);
+            if let Some(frames) = service.resend(now, out) {
                 return Own::Frame(frames);
             }
-            if !idle && hop.opens() <= now {
+            if !idle && service.opens() <= now {
                 return Own::Nothing;
             }
-            match hop.due().filter(|due| *due <= now).and_then(|_| hop.put_idle(mtu, out)) {
+            match service.due().filter(|due| *due <= now).and_then(|_| service.put_idle(mtu, out)) {
                 Some(frames) => Own::Frame(frames),
                 None => Own::Later,
             }
@@ -136,14 +136,14 @@ impl Link {
         packet: &Packet<'_>,
         out: &mut Vec<u8>,
     ) -> Option<Frames> {
-        let Link { hop, sequence, mtu, counters, .. } = self;
-        let Some(hop) = hop else {
+        let Link { service, sequence, mtu, counters, .. } = self;
+        let Some(service) = service else {
             let mut numbers = Numbers { sequence, tx: None };
             let put = fragment::put_frames(header, packet.bytes, *mtu, &mut numbers, out);
             return put.map(|(frames, _)| frames);
         };
-        let put = hop.put(now, header, packet, *mtu, sequence, out);
-        counters.reliability = hop.counters().unwrap_or_default();
+        let put = service.put(now, header, packet, *mtu, sequence, out);
+        counters.reliability = service.counters().unwrap_or_default();
         put
     }
 
@@ -333,9 +333,10 @@ impl Link {
     fn withhold(&mut self, env: &mut Env<'_>, reason: DropReason, scratch: &mut Vec<u8>) {
         let (start, mtu) = (scratch.len(), self.mtu);
         self.capabilities.say(env.now, scratch);
-        self.with_hop(env, |hop, now| {
-            hop.expire(now);
-            while hop.resend(now, scratch).is_some() || hop.put_idle(mtu, scratch).is_some() {
+        self.with_service(env, |service, now| {
+            service.expire(now);
+            while service.resend(now, scratch).is_some() || service.put_idle(mtu, scratch).is_some()
+            {
                 scratch.truncate(start);
             }
         });

@@ -12,6 +12,7 @@ use super::options::take_options;
 use super::{exclude, learned};
 use crate::config::LinkType;
 use crate::counters::DropReason;
+use crate::events::Step;
 use crate::link::queue::QueuedData;
 use crate::node::NodeAt;
 use crate::state::strategies::{Question, Trigger};
@@ -22,18 +23,18 @@ use crate::tables::{FaceId, HashedName, PitEntry, PitKey, Portion};
 /// Incoming Data pipeline.
 pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     let (face, header) = (incoming.face, incoming.header);
-    // Decode.
+    // 12. Decode.
     let Ok(data) = Data::decode(incoming.packet.bytes) else {
         return p.count_drop(face, DropReason::Malformed);
     };
     let Some(state) = p.faces.count_received(face, Kind::Data) else { return };
-    // Scope.
+    // 12. Scope.
     if violates_scope(state, data.name()) {
         return p.count_drop(face, DropReason::Scope);
     }
     let (is_local, pushes) = (state.is_local(), state.pushes());
     let answers = is_local || !state.link().takes_options();
-    // Read its hop-by-hop options; report it to the parts of the upstream.
+    // 12. Read its hop-by-hop options; report it to the parts of the upstream.
     let mut options = take_options(p, face, header);
     if !options.is_empty() {
         pass_on(&mut options, is_local.then_some(p.faces.node_id()));
@@ -44,11 +45,13 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         p.crossed(face, Kind::Data, subject, incoming.size(), &options);
         p.wake(face);
     }
-    // PIT: the entries that wait for it and were sent to this very face. Data that another upstream
+    p.step(face, Step::Checked);
+    // 12. PIT: the entries that wait for it and were sent to this very face. Data that another upstream
     // was asked for is as unsolicited as Data that nothing asked for; taking it would let any
     // neighbour fill the content store. Entries whose downstreams all exclude it do not wait.
     let mut satisfied = std::mem::take(&mut p.scratch.satisfied);
     p.pit().find_asked(face, &data, &name, &mut satisfied);
+    p.step(face, Step::Matched(satisfied.len()));
     let mut left = Vec::new();
     if exclude::any_excludes(p, &satisfied)
         && exclude::turn_away(p, face, &data, &mut satisfied, &mut left)
@@ -58,15 +61,16 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     } else if satisfied.is_empty() {
         receive_unsolicited(p, incoming, &data, &name, pushes);
     } else {
-        // Content store: the bare packet, without what belongs to one hop.
+        // 13. Content store: the bare packet, without what belongs to one hop.
         let packet = incoming.packet.to_bytes();
         let is_original = p.faces.is_local(face);
         let verdict = p.tables.copy_verdict(&satisfied, is_original, &mut options);
         let may = !header.no_cache() && p.tables.cache().may_take(data.name());
         let cached = may && cache(p, &data, &packet, &name, verdict);
+        p.step(face, if cached { Step::Cached } else { Step::NotCached });
         let (data, name, mark) = (&data, &name, incoming.mark);
         let mut a = DataCx { face, data, name, packet, mark, options, subject, cached, answers };
-        // Round-trip time; stamper of the upstream.
+        // 13. Round-trip time; stamper of the upstream.
         if let Some((left, is_repeated)) = latest_asked(p, face, &satisfied) {
             let since = p.now.since(left);
             let of_link = (!is_repeated).then_some(since);
@@ -75,13 +79,13 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
                 stamp(p, &mut a, since, of_link, incoming.size());
             }
         }
-        // Each entry that it satisfies.
+        // 14, 15. Each entry that it satisfies.
         let mut more = satisfied.len();
         for key in satisfied.drain(..) {
             more -= 1;
             satisfy(p, &mut a, key, more == 0);
         }
-        // Downstreams that exclude it are asked for again.
+        // 15. Downstreams that exclude it are asked for again.
         for left in left {
             exclude::ask_again(p, left);
         }
@@ -167,15 +171,16 @@ fn satisfy(p: &mut Pipeline<'_>, a: &mut DataCx<'_>, key: PitKey, is_last: bool)
     p.stats().satisfied += 1;
     let entry = p.pit().get(key);
     let portion = entry.map_or(Portion::WHOLE, |entry| entry.portion_for(a.name.name()));
-    // The shapers that let its Interests through.
+    // 14. The shapers that let its Interests through.
     p.credit_data(key, portion, a.face, Size(a.packet.len() as u64));
-    // The strategy: round-trip time, mark, options.
+    // 14. The strategy: round-trip time, mark, options.
     let mut options = a.options.clone();
     ask(p, a, key, &mut options);
     let linger = learned::apply(p, a.face, a.name.name(), &mut options);
-    // Each downstream that waits.
+    // 15. Each downstream that waits.
     send(p, a, key, portion, &options, is_last);
-    // The entry ends, unless more of it is pending, or it lingers.
+    // 15. The entry ends, unless more of it is pending, or it lingers.
+    p.step(a.face, if linger.is_some() { Step::Lingers } else { Step::Satisfied });
     if !portion.is_whole() {
         return p.end_portion(a.name, key, portion);
     }
@@ -214,6 +219,7 @@ fn ask(p: &mut Pipeline<'_>, a: &DataCx<'_>, key: PitKey, options: &mut HopOptio
     };
     let (links, taps) = p.faces.links_and_taps(p.now);
     p.tables.ask_of_data(question, key, options, &links, taps);
+    p.step(a.face, Step::Decided(p.tables.strategies().actions().len()));
 }
 
 /// Sends the Data to each downstream of an entry whose Interest has not expired and that waits for

@@ -1,20 +1,54 @@
-//! Data and Nacks that are sent downstream, and how PIT entries end.
+//! The shaper of the downstream, Data and Nacks that are sent there, and how PIT entries end.
 
-use control::{Direction, Size};
+use control::{Direction, Size, Stage};
 use packet::options::answer;
 use packet::{HopOptions, Interest, NackReason};
 
 use super::Pipeline;
 use super::context::InterestCx;
 use crate::counters::DropReason;
+use crate::events::Step;
 use crate::link::Patch;
 use crate::link::queue::{QueuedControl, QueuedData};
+use crate::link::shaping::Offered;
 use crate::node::subject_of;
 use crate::state::tables::Ending;
 use crate::tables::pit::Side;
 use crate::tables::{FaceId, HashedName, InRecord, PitEntry, PitKey, PitToken, Portion};
 
 impl Pipeline<'_> {
+    /// Acts on the decision of the downstream's shaper about an Interest; says whether it goes on
+    /// now, with the options that the shaper leaves.
+    ///
+    /// # Errors
+    /// The shaper rejects the Interest.
+    pub(super) fn passes_shaper(
+        &mut self,
+        a: &mut InterestCx<'_>,
+        stage: Stage,
+        offered: Option<Offered>,
+    ) -> Result<bool, DropReason> {
+        match offered {
+            Some(Offered::Pass(meta)) => {
+                a.options = meta.options;
+                Ok(true)
+            }
+            Some(Offered::Held) => {
+                self.step(a.face, Step::Held(stage));
+                Ok(false)
+            }
+            Some(Offered::Rejected(options)) => {
+                a.options = options;
+                Err(DropReason::ShaperRefused)
+            }
+            Some(Offered::Full) => Err(DropReason::HeldLimit),
+            None => {
+                self.count_drop(a.face, DropReason::HeldDuplicate);
+                Ok(false)
+            }
+        }
+    }
+
     /// Outgoing Data pipeline.
     pub(super) fn send_data(&mut self, face: FaceId, item: QueuedData) {
         self.faces.reserve_queue(face, self.tables, |link| link.data_growth(&item));

@@ -14,10 +14,10 @@ use smallvec::SmallVec;
 
 use super::Pipeline;
 use super::context::InterestCx;
-use crate::state::room::Change;
+use crate::state::grant::Change;
 use crate::state::strategies::Trigger;
 use crate::tables::pit::Side;
-use crate::tables::{FaceId, InRecord, PitEntry, PitKey, Refusal};
+use crate::tables::{FaceId, InRecord, PitEntry, PitKey, Rejection};
 
 /// Interests of an entry whose downstreams exclude the Data that others of it got.
 pub(super) struct Left {
@@ -113,15 +113,19 @@ fn ask_one_again(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
             a.nonce = p.nonces.next_u32();
             p.forward(key, a);
         }
-        Err(refusal) => p.count_drop(a.face, refusal.into()),
+        Err(rejection) => p.count_drop(a.face, rejection.into()),
     }
 }
 
-fn put_in_record(p: &mut Pipeline<'_>, key: PitKey, a: &mut InterestCx<'_>) -> Result<(), Refusal> {
+fn put_in_record(
+    p: &mut Pipeline<'_>,
+    key: PitKey,
+    a: &mut InterestCx<'_>,
+) -> Result<(), Rejection> {
     let mut record = a.in_record(p.now);
-    let room = p.admit(a, Change::Join { key, record: &record })?;
+    let grant = p.admit(a, Change::Join { key, record: &record })?;
     record.expires = a.expires;
-    p.tables.put_in_record(room, key, record)
+    p.tables.put_in_record(grant, key, record)
 }
 
 /// True if any of these entries excludes packets.

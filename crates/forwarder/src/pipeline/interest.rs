@@ -1,24 +1,29 @@
 //! The journey of an Interest, from top to bottom.
 
 use bytes::Bytes;
-use control::{Kind, Size, Stage};
+use control::{Direction, Kind, Size, Stage};
+use packet::options::{Exclude, answer};
 use packet::{Interest, NackReason};
 
+use super::Pipeline;
 use super::checks::violates_scope;
 use super::context::{Incoming, InterestCx};
+use super::exclusion::excludes;
 use super::options::take_interest_options;
+use super::ranges::RangeInterest;
 use super::rewrite::rewrite;
 use super::traceroute::answer_probe;
-use super::{Pipeline, lookup, ranges};
 use crate::counters::DropReason;
+use crate::events::Step;
+use crate::link::queue::QueuedData;
 use crate::link::shaping::{Early, Expected, Offered, Waiting};
 use crate::node::{NodeAt, subject_of};
-use crate::tables::PitToken;
+use crate::tables::{PitEntry, PitKey, PitToken, Rejection};
 
 /// Incoming Interest pipeline.
 pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     let (face, header) = (incoming.face, incoming.header);
-    // Decode.
+    // 3. Decode.
     let Ok(interest) = Interest::decode(incoming.packet.bytes) else {
         return p.count_drop(face, DropReason::Malformed);
     };
@@ -29,16 +34,16 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     if next_hop.is_some() && !p.faces.get(face).is_some_and(|face| face.has_local_fields()) {
         return p.count_drop(face, DropReason::Malformed);
     }
-    // Count it.
+    // 3. Count it.
     let Some(state) = p.faces.count_received(face, Kind::Interest) else { return };
-    // Scope and hop limit.
+    // 3. Scope and hop limit.
     if violates_scope(state, interest.name()) {
         return p.count_drop(face, DropReason::Scope);
     }
     if interest.hop_limit() == Some(0) {
         return p.count_drop(face, DropReason::HopLimit);
     }
-    // Take a forwarding hint out that has brought the Interest to its region; add a nonce.
+    // 3. Take a forwarding hint out that has brought the Interest to its region; add a nonce.
     let home = reached_its_region(p, &interest);
     let mut buffer = std::mem::take(&mut p.scratch.interest);
     if interest.nonce().is_none() || home {
@@ -46,7 +51,7 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     }
     let interest = if buffer.is_empty() { Ok(interest) } else { Interest::decode(&buffer) };
     if let Ok(interest) = interest {
-        // Read its hop-by-hop options.
+        // 3. Read its hop-by-hop options.
         let options = take_interest_options(p, face, header);
         let name = p.hashed(interest.name());
         let nonce = interest.nonce().unwrap_or_default();
@@ -59,6 +64,7 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
             size: incoming.size(),
             ..InterestCx::new(face, &interest, &name, nonce, expires)
         };
+        p.step(face, Step::Checked);
         if !answer_probe(p, &a) {
             arrive(p, &mut a);
         }
@@ -80,15 +86,15 @@ fn reached_its_region(p: &Pipeline<'_>, interest: &Interest<'_>) -> bool {
 
 /// Before the tables: what was here already, and the parts of the downstream.
 fn arrive(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
-    // Without transit, names that no application here serves end here.
+    // 3. Without transit, names that no application here serves end here.
     if !p.is_admitted(a) {
         return p.reject(a, DropReason::NoNextHop, NackReason::NoRoute);
     }
-    // Dead nonce list.
+    // 3. Dead nonce list.
     if p.tables.is_dead(p.now, a.name, a.nonce) {
         return p.reject(a, DropReason::Duplicate, NackReason::Duplicate);
     }
-    // Stamper of the downstream, and its shaper if that works on arrival.
+    // 4. Stamper of the downstream, and its shaper if that works on arrival.
     if !p.has_parts() || pass_arrival_parts(p, a) {
         enter(p, a);
     }
@@ -130,15 +136,164 @@ fn pass_arrival_parts(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
         offered
     });
     p.wake(a.face);
-    lookup::passes(p, a, offered.flatten()).unwrap_or_else(|reason| {
+    p.passes_shaper(a, Stage::Arrival, offered.flatten()).unwrap_or_else(|reason| {
         p.reject(a, reason, NackReason::Congestion);
         false
     })
 }
 
-/// PIT and content store. A range Interest enters with its segments, which take the same steps.
+/// PIT and content store. The segments of a range Interest take the same steps.
 pub(super) fn enter(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
-    if !ranges::enter(p, a) {
-        lookup::enter_one(p, a);
+    p.step(a.face, Step::Admitted);
+    match RangeInterest::take(p, a) {
+        Some(range) => enter_range(p, a, range),
+        None => enter_one(p, a),
     }
+}
+
+/// PIT and content store, for each segment of a range Interest.
+fn enter_range(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, mut range: RangeInterest) {
+    // 5, 7. PIT: runs in which some of the segments are pending are joined.
+    if !range.join(p, a) {
+        return;
+    }
+    // 6. A segment that is pending alone, has routes of its own or is in the content store goes on
+    // alone.
+    let mut buffer = std::mem::take(&mut p.scratch.made);
+    for at in range.left().iter() {
+        range.write_segment(a, at, &mut buffer);
+        let Ok(interest) = Interest::decode(&buffer) else { continue };
+        let name = p.hashed(interest.name());
+        let mut one = range.segment(a, &interest, &name);
+        if RangeInterest::is_alone(p, &one) {
+            enter_one(p, &mut one);
+            range.remove(at);
+        } else if answer_from_store(p, &one) {
+            range.remove(at);
+        }
+    }
+    // 7. PIT: one entry for the rest.
+    range.insert(p, a);
+    // 8. Each entry's share goes on.
+    for part in range.take_parts() {
+        part.write(p, a, &mut buffer);
+        let Ok(interest) = Interest::decode(&buffer) else { continue };
+        let name = p.hashed(interest.name());
+        let mut one = range.part(a, &interest, &name, part);
+        go_on(p, part.key(), &mut one);
+    }
+    p.scratch.made = buffer;
+}
+
+/// PIT and content store, for an Interest that asks for one thing.
+fn enter_one(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
+    // 5. PIT: a nonce that is pending here has come round a loop.
+    let excludes = excludes(&a.options);
+    let key = p.pit().find_entry(a.interest, a.name, excludes);
+    let entry = key.and_then(|key| p.pit().get(key));
+    let pending = entry.is_some_and(|entry| !entry.in_records().is_empty());
+    if entry.is_some_and(|entry| p.is_loop(entry, a)) {
+        p.return_credit(a);
+        return p.reject(a, DropReason::Duplicate, NackReason::Duplicate);
+    }
+    // 6. Content store, unless the same Interest is pending. An Interest that excludes packets looks
+    // there in any case: the store may have a packet that another consumer excludes.
+    if !pending || excludes {
+        if answer_from_store(p, a) {
+            return;
+        }
+        p.step(a.face, Step::Missed);
+    }
+    // 7. PIT: a new entry, or a further downstream of the one that there is.
+    let key = key.filter(|key| !end_lingering(p, *key));
+    let stored = match key {
+        Some(key) => p.join(key, a).map(|()| key),
+        None => p.insert(a),
+    };
+    let key = match stored {
+        Ok(key) => key,
+        Err(rejection) => {
+            p.return_credit(a);
+            return match rejection {
+                // No route can be so deep, and the consumer need not wait for a timeout.
+                Rejection::PrefixTooDeep => p.reject(a, rejection.into(), NackReason::NoRoute),
+                _ => p.count_drop(a.face, rejection.into()),
+            };
+        }
+    };
+    if pending {
+        p.stats().aggregated += 1;
+        p.step(a.face, Step::Aggregated);
+    } else {
+        p.step(a.face, Step::Inserted);
+    }
+    go_on(p, key, a);
+}
+
+/// Discards an entry that lingers after its Data. Returns true if it did.
+fn end_lingering(p: &mut Pipeline<'_>, key: PitKey) -> bool {
+    let lingers = p.pit().get(key).is_some_and(PitEntry::lingers);
+    if lingers {
+        p.tables.discard(key);
+    }
+    lingers
+}
+
+/// Content store; a hit goes the Data's way. Nothing hop-by-hop comes out of it: the token is the
+/// Interest's, the options are those of an answer to it, and there is no mark.
+fn answer_from_store(p: &mut Pipeline<'_>, a: &InterestCx<'_>) -> bool {
+    p.faces.bound_store(p.tables);
+    let excluded = if excludes(&a.options) { a.options.get::<Exclude>() } else { None };
+    let found = p.tables.cache_mut().find(p.now, a.interest, a.name, excluded.as_ref());
+    let Some(packet) = found else { return false };
+    p.step(a.face, Step::Hit);
+    let mut options = answer(&a.options, Some(p.faces.node_id()));
+    p.tables.note_answer(p.now, &a.options, &packet, &mut options);
+    if let Some(expected) = a.expected {
+        let size = Size(packet.len() as u64);
+        p.with_link(a.face, |link, env, _| link.returned(env, &expected, Some(size)));
+    }
+    let item = QueuedData {
+        at: p.now,
+        packet,
+        token: a.token.clone(),
+        mark: 0,
+        options,
+        from: 0,
+        subject: a.subject,
+    };
+    p.send_data(a.face, item);
+    true
+}
+
+/// The Interest is in the PIT and leaves for the upstreams.
+fn go_on(p: &mut Pipeline<'_>, key: PitKey, a: &mut InterestCx<'_>) {
+    // 8. Shaper of the downstream, if it works on a miss.
+    if !p.has_parts() || pass_miss_shaper(p, key, a) {
+        // 9. FIB and strategy, then the shaper and the queue of each upstream.
+        p.forward(key, a);
+    }
+}
+
+/// Shaper of the downstream at stage *miss*; says whether the Interest goes on now.
+fn pass_miss_shaper(p: &mut Pipeline<'_>, key: PitKey, a: &mut InterestCx<'_>) -> bool {
+    let Some(mut expected) = a.expected else { return true };
+    let now = p.now;
+    let offered = p.with_link(a.face, |link, env, _| {
+        let options = std::mem::take(&mut a.options);
+        let meta = a.meta(options, expected.size, a.expires);
+        let offered =
+            link.offer(env, Stage::Miss, None, meta, Some(key.to_bits()), || Waiting::Pending(key));
+        let passed = matches!(offered, Some(Offered::Pass(_)));
+        if passed && link.shaper_stage() == Some(Stage::Miss) {
+            expected.released_at = Some(now);
+        }
+        link.expect(env, Direction::Out, key, expected);
+        offered
+    });
+    p.wake(a.face);
+    p.passes_shaper(a, Stage::Miss, offered.flatten()).unwrap_or_else(|reason| {
+        p.reject_pending(key, a.face, reason);
+        false
+    })
 }

@@ -9,6 +9,7 @@ use super::options::take_options;
 use super::{Pipeline, ranges};
 use crate::config::LinkType;
 use crate::counters::DropReason;
+use crate::events::Step;
 use crate::node::subject_of;
 use crate::state::strategies::Trigger;
 use crate::tables::pit::Side;
@@ -17,40 +18,42 @@ use crate::tables::{FaceId, HashedName, PitKey, Portion};
 /// Incoming Nack pipeline.
 pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>, reason: NackReason) {
     let (face, header) = (incoming.face, incoming.header);
-    // Decode the Interest in it.
+    // 19. Decode the Interest in it.
     let Ok(interest) = Interest::decode(incoming.packet.bytes) else {
         return p.count_drop(face, DropReason::Malformed);
     };
-    // Count it.
+    // 19. Count it.
     let Some(state) = p.faces.count_received(face, Kind::Nack) else { return };
-    // On a link with several others, one's Nack says nothing about what the rest would answer.
+    // 19. On a link with several others, one's Nack says nothing about what the rest would answer.
     if state.link_type() != LinkType::PointToPoint {
         return p.count_drop(face, DropReason::NackUnsolicited);
     }
-    // Read its hop-by-hop options; report it to the parts of the upstream.
+    // 19. Read its hop-by-hop options; report it to the parts of the upstream.
     let name = p.hashed(interest.name());
     let mut options = take_options(p, face, header);
     if p.has_parts() {
         p.crossed(face, Kind::Nack, subject_of(&name), incoming.size(), &options);
         p.wake(face);
     }
-    // PIT: the entries for which this very Interest was sent to the upstream.
+    p.step(face, Step::Checked);
+    // 20. PIT: the entries for which this very Interest was sent to the upstream.
     let portion = Portion::take(&mut options);
     let nacked = sent_as(p, face, &interest, &name, portion);
+    p.step(face, Step::Matched(nacked.len()));
     if nacked.is_empty() {
         return p.count_drop(face, DropReason::NackUnsolicited);
     }
-    // Their out-records keep the reason; the shaper of the upstream gets its credit back.
+    // 20. Their out-records keep the reason; the shaper of the upstream gets its credit back.
     for key in &nacked {
         p.tables.note_nack(*key, face, reason);
         p.credit(*key, Side::upstream(face), None);
     }
-    // The meter of its rate in; its stamper.
+    // 20. The meter of its rate in; its stamper.
     if p.has_parts() {
         p.with_link(face, |link, _, _| link.on_nack());
     }
     p.stamp_nack_in(face, &name, &mut options);
-    // The strategy tries another next hop, or passes the Nack on.
+    // 21. The strategy tries another next hop, or passes the Nack on.
     for key in nacked {
         p.reconsider(key, Some(face), Trigger::Nack(reason), options.clone());
     }

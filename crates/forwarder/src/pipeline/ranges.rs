@@ -5,8 +5,8 @@
 //! downstream has a [`Portion`]. It is asked about once, and goes on as one Interest where the
 //! other end of the face understands that; elsewhere as many.
 //!
-//! `options.rs` calls [`fault`] and [`ignore_unproved`], the journey of an Interest calls [`enter`]
-//! and, in `upstream.rs`, [`expand`], and that of a Nack calls [`split_sent`].
+//! `options.rs` calls [`fault`] and [`ignore_unproved`], the journey of an Interest
+//! [`RangeInterest::take`] and, in `upstream.rs`, [`expand`], and that of a Nack [`split_sent`].
 
 mod split;
 
@@ -16,8 +16,8 @@ use control::Size;
 use packet::options::{Exclude, MAX_RANGE, Range, SegmentBits, answer};
 use packet::{HopOption, HopOptions, Interest, NackReason, tlv};
 
+use super::Pipeline;
 use super::context::InterestCx;
-use super::{Pipeline, lookup};
 use crate::counters::{DropReason, OptionFault};
 use crate::link::shaping::Expected;
 use crate::node::subject_of;
@@ -54,24 +54,43 @@ pub(super) fn ignore_unproved(p: &mut Pipeline<'_>, face: FaceId, options: &mut 
     p.wake(face);
 }
 
-/// Enters a range Interest in the tables. Returns false for other Interests, with which nothing is
-/// done.
-pub(super) fn enter(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
-    if a.options.is_empty() {
-        return false;
-    }
-    let Some(range) = RangeInterest::take(p, a) else { return false };
-    // An exclusion is about the answers to one name.
-    a.options.remove(Exclude::TYPE);
-    range.enter(p, a);
-    true
-}
-
 /// The segments of a range Interest that are in one PIT entry.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+pub(super) struct Part {
     key: PitKey,
     bits: SegmentBits,
+}
+
+impl Part {
+    /// The entry.
+    pub(super) fn key(self) -> PitKey {
+        self.key
+    }
+
+    /// Writes the Interest for the share of the entry. The name is that of the entry, from whose
+    /// first segment the places count: the downstream's run may begin elsewhere.
+    pub(super) fn write(self, p: &Pipeline<'_>, a: &InterestCx<'_>, out: &mut Vec<u8>) {
+        out.clear();
+        if let Some(run) = p.pit().get(self.key).and_then(|entry| entry.run()) {
+            let pending = run.pending();
+            with_last(a.interest, &pending.convention.component(pending.first), out);
+        }
+    }
+
+    /// Joins the entry; says whether there was room.
+    fn join(self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
+        a.portion = Portion::from(self.bits);
+        match p.join(self.key, a) {
+            Ok(()) => {
+                p.stats().aggregated += u64::from(self.bits.count());
+                true
+            }
+            Err(rejection) => {
+                p.count_drop(a.face, rejection.into());
+                false
+            }
+        }
+    }
 }
 
 /// The segments that an Interest asks for with a range, if it can ask so.
@@ -84,7 +103,7 @@ fn segments(a: &InterestCx<'_>, range: &Range) -> Option<Segments> {
 }
 
 /// A range Interest on its way to the tables.
-struct RangeInterest {
+pub(super) struct RangeInterest {
     /// All that it wants.
     wanted: Segments,
     /// Segments that are in no entry yet.
@@ -98,7 +117,10 @@ struct RangeInterest {
 impl RangeInterest {
     /// Takes the range out of an Interest's options. `None` if there is none that can be had in
     /// this way: then it is an Interest for what its name says, as it is to nodes without ranges.
-    fn take(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> Option<RangeInterest> {
+    pub(super) fn take(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> Option<RangeInterest> {
+        if a.options.is_empty() {
+            return None;
+        }
         a.options.get_raw(Range::TYPE)?;
         let range = a.options.get::<Range>();
         a.options.remove(Range::TYPE);
@@ -116,46 +138,38 @@ impl RangeInterest {
         });
         let allowed = SegmentBits::first(longest);
         let left = Segments { bits: wanted.bits.and(allowed), ..wanted };
+        // An exclusion is about the answers to one name.
+        a.options.remove(Exclude::TYPE);
         Some(RangeInterest { wanted, left, parts: Vec::new(), each })
     }
 
-    /// PIT and content store, for each of its segments.
-    fn enter(mut self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
-        // PIT: runs in which some of the segments are pending are joined.
-        if !self.join(p, a) {
-            return;
-        }
-        // A segment that is pending alone, has routes of its own or is in the content store goes on
-        // alone.
-        let mut buffer = std::mem::take(&mut p.scratch.made);
-        for at in self.left.bits.iter() {
-            self.write_segment(a, at, &mut buffer);
-            let Ok(interest) = Interest::decode(&buffer) else { continue };
-            let name = p.hashed(interest.name());
-            let mut one = self.segment(a, &interest, &name);
-            if is_alone(p, &one) {
-                lookup::enter_one(p, &mut one);
-                self.left.bits.remove(at);
-            } else if lookup::answer_from_store(p, &one) {
-                self.left.bits.remove(at);
-            }
-        }
-        // PIT: one entry for the rest.
-        self.insert(p, a);
-        // Each entry's share goes on.
-        for part in std::mem::take(&mut self.parts) {
-            write_part(p, a, part, &mut buffer);
-            let Ok(interest) = Interest::decode(&buffer) else { continue };
-            let name = p.hashed(interest.name());
-            let mut one = self.part(a, &interest, &name, part);
-            lookup::go_on(p, part.key, &mut one);
-        }
-        p.scratch.made = buffer;
+    /// The segments that are in no entry yet.
+    pub(super) fn left(&self) -> SegmentBits {
+        self.left.bits
+    }
+
+    /// A segment goes on alone, or has its answer.
+    pub(super) fn remove(&mut self, at: u16) {
+        self.left.bits.remove(at);
+    }
+
+    /// The segments that are in an entry, by entry.
+    pub(super) fn take_parts(&mut self) -> Vec<Part> {
+        std::mem::take(&mut self.parts)
+    }
+
+    /// True if a segment goes on alone: it is pending alone, or there are routes for names as long
+    /// as its own, which may lead each segment to another face.
+    pub(super) fn is_alone(p: &Pipeline<'_>, one: &InterestCx<'_>) -> bool {
+        let components = one.name.components();
+        components >= MAX_PREFIX
+            || p.tables.fib().lengths() >> components & 1 == 1
+            || p.pit().find(one.interest, one.name).is_some()
     }
 
     /// Joins the entries in which some of the segments are pending. Rejects what is more than is
     /// taken at once, or all, if the Interest has come round a loop; says whether it goes on.
-    fn join(&mut self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
+    pub(super) fn join(&mut self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
         let beyond = self.wanted.bits.without(self.left.bits);
         if !beyond.is_empty() {
             self.reject(p, a, beyond, DropReason::RangeTooLong);
@@ -168,7 +182,7 @@ impl RangeInterest {
         }
         self.parts.retain_mut(|part| {
             part.key = split(p, part.key, Portion::from(part.bits)).unwrap_or(part.key);
-            join_part(p, a, *part)
+            part.join(p, a)
         });
         true
     }
@@ -201,13 +215,13 @@ impl RangeInterest {
     }
 
     /// Writes the Interest for one segment.
-    fn write_segment(&self, a: &InterestCx<'_>, at: u16, out: &mut Vec<u8>) {
+    pub(super) fn write_segment(&self, a: &InterestCx<'_>, at: u16, out: &mut Vec<u8>) {
         let segment = self.left.first.saturating_add(u64::from(at));
         with_last(a.interest, &self.left.convention.component(segment), out);
     }
 
     /// The Interest for one segment, as if it had been asked for alone.
-    fn segment<'i>(
+    pub(super) fn segment<'i>(
         &self,
         a: &InterestCx<'_>,
         interest: &'i Interest<'i>,
@@ -226,22 +240,22 @@ impl RangeInterest {
     }
 
     /// Makes one entry of what is left.
-    fn insert(&mut self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
+    pub(super) fn insert(&mut self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
         if self.left.bits.is_empty() {
             return;
         }
         a.portion = Portion::from(self.left.bits);
         match p.insert(a) {
             Ok(key) => self.parts.push(Part { key, bits: self.left.bits }),
-            Err(refusal) => {
+            Err(rejection) => {
                 self.return_credit(p, a, self.left.bits.count());
-                p.count_drop(a.face, refusal.into());
+                p.count_drop(a.face, rejection.into());
             }
         }
     }
 
     /// The Interest for its share of an entry.
-    fn part<'i>(
+    pub(super) fn part<'i>(
         &self,
         a: &InterestCx<'_>,
         interest: &'i Interest<'i>,
@@ -280,39 +294,5 @@ impl RangeInterest {
         Portion::from(bits).state(&mut options);
         let token = a.token.clone();
         p.send_nack(a.face, a.interest, a.nonce, token, options, NackReason::Congestion);
-    }
-}
-
-/// True if a segment goes on alone: it is pending alone, or there are routes for names as long as
-/// its own, which may lead each segment to another face.
-fn is_alone(p: &Pipeline<'_>, one: &InterestCx<'_>) -> bool {
-    let components = one.name.components();
-    components >= MAX_PREFIX
-        || p.tables.fib().lengths() >> components & 1 == 1
-        || p.pit().find(one.interest, one.name).is_some()
-}
-
-/// Writes the Interest for its share of an entry. The name is that of the entry, from whose first
-/// segment the places count: the downstream's run may begin elsewhere.
-fn write_part(p: &Pipeline<'_>, a: &InterestCx<'_>, part: Part, out: &mut Vec<u8>) {
-    out.clear();
-    if let Some(run) = p.pit().get(part.key).and_then(|entry| entry.run()) {
-        let pending = run.pending();
-        with_last(a.interest, &pending.convention.component(pending.first), out);
-    }
-}
-
-/// Joins an entry; says whether there was room.
-fn join_part(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, part: Part) -> bool {
-    a.portion = Portion::from(part.bits);
-    match p.join(part.key, a) {
-        Ok(()) => {
-            p.stats().aggregated += u64::from(part.bits.count());
-            true
-        }
-        Err(refusal) => {
-            p.count_drop(a.face, refusal.into());
-            false
-        }
     }
 }

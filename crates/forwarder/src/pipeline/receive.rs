@@ -22,11 +22,11 @@ use crate::tables::FaceId;
 pub(crate) fn receive(p: &mut Pipeline<'_>, face: FaceId, sender: Sender, frame: Wire<'_>) {
     let bytes = frame.bytes();
     let Some(state) = p.faces.count_frame(face, bytes.len()) else { return };
-    let has_hop = state.link().has_hop();
+    let has_service = state.link().has_service();
     let Ok(header) = LpPacket::decode(bytes) else {
         return p.count_drop(face, DropReason::Malformed);
     };
-    if has_hop && (header.tx_sequence().is_some() || header.has_acks()) {
+    if has_service && (header.tx_sequence().is_some() || header.has_acks()) {
         let new = p.with_link(face, |link, env, _| link.receive(env, &header));
         nack::given_up(p, face);
         p.wake(face);
@@ -87,7 +87,7 @@ fn receive_fragment(
     p.faces.recycle(face, whole, p.tables);
 }
 
-/// A whole packet begins its journey.
+/// 2. A whole packet begins its journey.
 fn receive_packet(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     let header = incoming.header;
     let typ = incoming.packet.bytes.first().copied().map(u64::from);
@@ -106,5 +106,5 @@ fn receive_packet(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         (None, Some(types::DATA)) => data::receive(p, incoming),
         _ => p.count_drop(incoming.face, DropReason::Malformed),
     }
-    p.faces.show(incoming.face, Step::Handled);
+    p.step(incoming.face, Step::Handled);
 }

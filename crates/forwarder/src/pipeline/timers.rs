@@ -77,7 +77,7 @@ fn release(p: &mut Pipeline<'_>, face: FaceId) {
     {
         let (meta, rejected) = match released {
             Released::Pass(meta) => (meta, false),
-            Released::Refused(meta) => (meta, true),
+            Released::Rejected(meta) => (meta, true),
         };
         match waiting {
             Waiting::Early(early) => release_early(p, face, &early, meta, rejected),

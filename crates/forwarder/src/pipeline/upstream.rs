@@ -10,22 +10,23 @@ use super::context::InterestCx;
 use super::{Pipeline, exclusion, ranges};
 use crate::config::LinkType;
 use crate::counters::DropReason;
+use crate::events::Step;
 use crate::link::Patch;
 use crate::link::queue::QueuedControl;
 use crate::link::shaping::{Expected, Offered, Waiting};
 use crate::node::{NodeAt, subject_of};
 use crate::state::faces::face::Face;
+use crate::state::grant::Change;
 use crate::state::learned::LearnedRoute;
-use crate::state::room::Change;
 use crate::state::strategies::{Question, Trigger};
 use crate::tables::{FaceId, HashedName, OutRecord, PitKey};
 
-/// Shapers that refuse make a strategy decide anew; a strategy that never tires of asking them is
+/// Shapers that reject make a strategy decide anew; a strategy that never tires of asking them is
 /// stopped after so many decisions for one packet.
 const MAX_DECISIONS: usize = 16;
 
 impl Pipeline<'_> {
-    /// FIB and strategy, or the face that a local application asked for.
+    /// 9. FIB and strategy, or the face that a local application asked for.
     pub(super) fn forward(&mut self, key: PitKey, a: &mut InterestCx<'_>) {
         self.tables.cache().count_passage(&mut a.options);
         let Some(face) = a.next_hop else {
@@ -64,6 +65,7 @@ impl Pipeline<'_> {
                 return;
             }
             let mut actions = self.tables.strategies_mut().take_actions();
+            self.step(ingress, Step::Decided(actions.len()));
             if ranges::expand(self, key, out, &actions) {
                 return;
             }
@@ -87,15 +89,15 @@ impl Pipeline<'_> {
             Action::Probe(face) => {
                 let nonce = self.nonces.next_u32();
                 let nonce = std::mem::replace(&mut out.nonce, nonce);
-                let refused = self.send_or_reject(key, out, FaceId(face));
+                let rejected = self.send_or_reject(key, out, FaceId(face));
                 out.nonce = nonce;
-                return refused;
+                return rejected;
             }
             Action::Nack(reason) => self.nack_all(key, out.name, reason, &out.answer),
             Action::RetryAt(at) => self.tables.set_retry(key, at),
             Action::Forget(face) => {
                 let (face, name) = (FaceId(face), out.name.name().to_name());
-                self.learned.push(LearnedRoute::Refused { face, name });
+                self.learned.push(LearnedRoute::Withdrawn { face, name });
             }
             // These are for Data.
             Action::Linger(_) | Action::Learn(_) | Action::Announce => {}
@@ -159,6 +161,7 @@ impl Pipeline<'_> {
             face.is_some_and(|face| !nacked && self.may_leave(out, face))
         });
         exclusion::rotate(self.faces.node_id(), &mut hops, &out.options);
+        self.step(ingress, Step::Routed(hops.len()));
         self.tables.strategies_mut().set_next_hops(hops, routed.unwrap_or(0));
     }
 
@@ -192,7 +195,7 @@ impl Pipeline<'_> {
             && (!is_under(name, LOCALHOP) || self.faces.is_local(out.face))
     }
 
-    /// Outgoing Interest pipeline. Gives the reason if the face's shaper refused it.
+    /// Outgoing Interest pipeline. Gives the reason if the face's shaper rejected it.
     pub(super) fn send_interest(
         &mut self,
         key: PitKey,
@@ -214,11 +217,11 @@ impl Pipeline<'_> {
         let mut record = OutRecord::new(face, out.nonce, self.now, expires);
         record.set_reach(self.tables.reach(out.interest));
         record.is_repeated = is_repeated;
-        let Some(room) = self.reserve(Change::Upstream { key }) else {
+        let Some(grant) = self.reserve(Change::Upstream { key }) else {
             self.count_drop(out.face, DropReason::Memory);
             return None;
         };
-        if self.tables.put_out_record(room, key, record, out.portion).is_err() {
+        if self.tables.put_out_record(grant, key, record, out.portion).is_err() {
             self.count_drop(out.face, DropReason::PitFull);
             return None;
         }
@@ -229,14 +232,14 @@ impl Pipeline<'_> {
         if self.has_parts() {
             match self.pass_departure_shaper(key, out, face, leaving)? {
                 Ok(passed) => leaving = passed,
-                Err(refused) => return Some(refused),
+                Err(rejected) => return Some(rejected),
             }
         }
         self.release_interest(key, out, face, leaving);
         None
     }
 
-    /// Shaper of the upstream at stage *departure*. `None` if it holds the Interest.
+    /// 10. Shaper of the upstream at stage *departure*. `None` if it holds the Interest.
     fn pass_departure_shaper(
         &mut self,
         key: PitKey,
@@ -259,8 +262,11 @@ impl Pipeline<'_> {
         self.wake(face);
         match offered?? {
             Offered::Pass(meta) => Some(Ok(InterestMeta { expires, ..meta })),
-            Offered::Held => None,
-            Offered::Refused(_) => {
+            Offered::Held => {
+                self.step(face, Step::Held(Stage::Departure));
+                None
+            }
+            Offered::Rejected(_) => {
                 Some(Err(self.reject_upstream(key, face, DropReason::ShaperRefused)))
             }
             Offered::Full => Some(Err(self.reject_upstream(key, face, DropReason::HeldLimit))),
@@ -293,7 +299,7 @@ impl Pipeline<'_> {
         NackReason::Congestion
     }
 
-    /// The Interest leaves: from here on its round trip counts.
+    /// 11. The Interest leaves: from here on its round trip counts.
     pub(super) fn release_interest(
         &mut self,
         key: PitKey,
@@ -303,6 +309,7 @@ impl Pipeline<'_> {
     ) {
         let now = self.now;
         self.tables.note_released(now, key, face);
+        self.step(face, Step::Released);
         let interest = out.interest;
         let limit = interest.hop_limit().map(|limit| limit.saturating_sub(1));
         let patch = Patch {

@@ -21,9 +21,9 @@ use control::{Duration, Time};
 
 use super::faces::Faces;
 use super::faces::face::Face;
-use super::room::{Change, Room};
+use super::grant::{Change, Grant};
 use super::tables::Tables;
-use crate::tables::{FaceId, HashedName, PitEntry, Refusal};
+use crate::tables::{FaceId, HashedName, PitEntry, Rejection};
 
 /// Faces of remote peers leave this part of the bound to local applications.
 const LOCAL: usize = 8;
@@ -59,7 +59,7 @@ pub(crate) struct Candidate<'a> {
 
 impl Faces {
     /// Reserves the memory for an Interest that is to be pending until `expires`, which may become
-    /// earlier. A refusal is counted.
+    /// earlier. A rejection is counted.
     ///
     /// # Errors
     /// There is no room, for this face or under this prefix.
@@ -70,24 +70,21 @@ impl Faces {
         change: Change<'_>,
         expires: &mut Time,
         tables: &mut Tables,
-    ) -> Result<Room, Refusal> {
-        if self.takes_uncounted(tables) {
-            return Ok(Room::granted());
+    ) -> Result<Grant, Rejection> {
+        if let Some(grant) = self.grant_uncounted(tables) {
+            return Ok(grant);
         }
         let bytes = tables.growth(change);
         if !self.has_plenty(bytes, tables) {
             let load = self.load(candidate.face, bytes, tables);
             if (load.taken > load.bound / 4 || load.held > load.bound)
-                && let Err(refusal) = self.judge(now, candidate, expires, &load, tables)
+                && let Err(rejection) = self.judge(now, candidate, expires, &load, tables)
             {
-                self.count_refused_interest();
-                return Err(refusal);
+                self.count_rejected_interest();
+                return Err(rejection);
             }
         }
-        match self.make_room_for_pending(bytes, tables) {
-            true => Ok(Room::granted()),
-            false => Err(Refusal::Shared),
-        }
+        self.grant_pending(bytes, tables).ok_or(Rejection::Shared)
     }
 
     /// True if the table with `more` bytes is below a quarter of the smallest possible limit: then
@@ -123,18 +120,18 @@ impl Faces {
         expires: &mut Time,
         load: &Load,
         tables: &Tables,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let (pit, face) = (tables.pit(), candidate.face);
         let &Load { taken, bound, each, held } = load;
         if taken > bound {
-            return Err(Refusal::Shared);
+            return Err(Rejection::Shared);
         }
         let share = bound / 2 / self.len().max(1);
         let heap = pit.heap_of(face);
         // Memory outside of slots finds no room in free slots. Faces with little of it share an
         // eighth of the limit, the part beyond it.
         if held > bound && heap > share / 4 {
-            return Err(Refusal::Shared);
+            return Err(Rejection::Shared);
         }
         let own = (pit.entries_of(face) + 1) * each + heap;
         if own <= share / 4 {
@@ -144,10 +141,10 @@ impl Faces {
         let under = pit.entries_in(group) * each + pit.heap_in(group);
         if taken > bound / 2 {
             if own > share {
-                return Err(Refusal::Shared);
+                return Err(Rejection::Shared);
             }
             if under > (bound - taken).max(bound / LITTLE) {
-                return Err(Refusal::Prefix);
+                return Err(Rejection::Prefix);
             }
         }
         if own > share || under > bound / 4 {

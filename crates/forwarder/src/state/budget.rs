@@ -20,10 +20,11 @@
 //! nothing is counted.
 
 use super::faces::face::Face;
-use super::room::{Change, Room};
+use super::grant::Grant;
 use super::tables::Tables;
 use crate::config::Scope;
 use crate::tables::FaceId;
+use crate::tables::memory::Room;
 use serde::Serialize;
 
 /// A user of shared memory.
@@ -37,7 +38,7 @@ pub(super) enum Part {
     Routes,
 }
 
-/// Requests that were refused for want of memory.
+/// Requests that were rejected for want of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Refused {
@@ -82,7 +83,8 @@ impl MemoryUse {
 /// The shared memory, and the use of those parts that do not count themselves.
 #[derive(Debug)]
 pub(super) struct Budget {
-    limit: usize,
+    /// `None`: nothing is counted.
+    limit: Option<usize>,
     /// Set aside for the remembered nonces.
     dead_nonces: usize,
     faces: usize,
@@ -131,7 +133,7 @@ const MOST_IDLE: usize = 4 << 20;
 const FREE: usize = 64;
 
 impl Budget {
-    pub(super) fn new(limit: usize, dead_nonces: usize) -> Budget {
+    pub(super) fn new(limit: Option<usize>, dead_nonces: usize) -> Budget {
         let mut budget = Budget {
             limit,
             dead_nonces,
@@ -151,13 +153,14 @@ impl Budget {
 
     #[inline]
     pub(super) fn is_limited(&self) -> bool {
-        self.limit != usize::MAX
+        self.limit.is_some()
     }
 
     /// Bytes that may be given away. The rest is for growth without a request: lists of a few bytes
     /// for each packet, which are counted as soon as they have grown.
     fn usable(&self) -> usize {
-        self.limit - self.limit / FREE
+        let limit = self.limit.unwrap_or(usize::MAX);
+        limit - limit / FREE
     }
 
     /// The most that a part may take.
@@ -180,7 +183,7 @@ impl Budget {
         common.max(self.each_face).saturating_sub(own).min(share.saturating_sub(self.faces))
     }
 
-    pub(super) fn refuse(&mut self, part: Part) {
+    pub(super) fn reject(&mut self, part: Part) {
         match part {
             Part::Pending => self.refused.interests += 1,
             Part::Faces => self.refused.packets += 1,
@@ -290,7 +293,7 @@ impl Budget {
         let limited = self.is_limited();
         let dead_nonces = tables.dead_nonces();
         MemoryUse {
-            limit: limited.then_some(self.limit),
+            limit: self.limit,
             content_store: tables.cache().store().memory(),
             pending: tables.pit().memory(),
             faces: self.faces,
@@ -304,7 +307,7 @@ impl Budget {
     /// over time.
     pub(super) fn set_limit(&mut self, bytes: usize, tables: &mut Tables) {
         if self.is_limited() {
-            self.limit = bytes;
+            self.limit = Some(bytes);
             self.look_again();
             self.divide();
             let left = self.usable().saturating_sub(self.others(tables));
@@ -346,18 +349,9 @@ impl Budget {
         has
     }
 
-    /// Reserves the memory for a change of a table. `None` if there is none, which is counted.
-    #[inline]
-    pub(super) fn reserve(&mut self, change: Change<'_>, tables: &mut Tables) -> Option<Room> {
-        if !self.is_limited() {
-            return Some(Room::granted());
-        }
-        let part = match change {
-            Change::Route { .. } => Part::Routes,
-            _ => Part::Pending,
-        };
-        let bytes = tables.growth(change);
-        self.make_room(part, bytes, tables).then(Room::granted)
+    /// Reserves `bytes` for a change of a table. `None` if there is no room, which is counted.
+    pub(super) fn grant(&mut self, part: Part, bytes: usize, tables: &mut Tables) -> Option<Grant> {
+        self.make_room(part, bytes, tables).then(|| Grant::new(Room::Bytes(bytes)))
     }
 
     /// True if memory has room for `bytes` of the driver with a route. A denial is counted.
@@ -369,7 +363,7 @@ impl Budget {
     /// The link finds out by [`Budget::room`] whether there was any.
     pub(super) fn reserve_queue(&mut self, own: usize, bytes: usize, tables: &mut Tables) {
         if bytes > self.free_for(own) {
-            self.refuse(Part::Faces);
+            self.reject(Part::Faces);
         } else {
             self.make_room(Part::Faces, bytes, tables);
         }
@@ -438,7 +432,7 @@ impl Budget {
             tables.cache().store().memory() <= left || tables.cache_mut().give_way(left)
         });
         if !made {
-            self.refuse(part);
+            self.reject(part);
         }
         made
     }
@@ -459,9 +453,9 @@ mod tests {
 
     fn with_limit(limit: usize) -> (Faces, Tables) {
         let mut config = ForwarderConfig::new(Box::new(Nothing));
-        config.memory = limit;
+        config.memory = Some(limit);
         config.content_store.capacity = 8 << 20;
-        let faces = Faces::new(Identity::new(1, "n".to_owned()), limit, 0);
+        let faces = Faces::new(Identity::new(1, "n".to_owned()), Some(limit), 0);
         (faces, Tables::new(config, |role| Rng::stream(1, &[role])))
     }
 

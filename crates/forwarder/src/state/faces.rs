@@ -10,7 +10,7 @@ use packet::options::Capability;
 use std::collections::VecDeque;
 
 use super::budget::{Budget, MemoryUse, Part};
-use super::room::{Change, Room};
+use super::grant::{Change, Grant};
 use super::tables::Tables;
 use crate::config::{FaceConfig, Scope};
 use crate::counters::{DropReason, ForwarderStats, OptionFault};
@@ -20,6 +20,7 @@ use crate::link::reassembly::Partial;
 use crate::link::{Env, InterestMark, Link, Out, PacketReports};
 use crate::node::Node;
 use crate::tables::FaceId;
+use crate::tables::memory::Room;
 use deadlines::Deadlines;
 use face::Face;
 use table::FaceTable;
@@ -68,7 +69,7 @@ pub(crate) struct Faces {
 impl Faces {
     /// No faces. All that the forwarder keeps may take `memory` bytes, of which its remembered
     /// nonces take `dead_nonces` at most.
-    pub(crate) fn new(node: Identity, memory: usize, dead_nonces: usize) -> Faces {
+    pub(crate) fn new(node: Identity, memory: Option<usize>, dead_nonces: usize) -> Faces {
         Faces {
             node,
             table: FaceTable::default(),
@@ -261,7 +262,7 @@ impl Faces {
         tables: &mut Tables,
         f: impl FnOnce(&mut Link, &mut Env<'_>, &Node<'_>) -> R,
     ) -> Option<R> {
-        let mut room = usize::MAX;
+        let mut room = Room::Uncounted;
         let mut face = self.table.get_mut(id)?;
         if !self.budget.take_face_change(face) {
             room = self.room(id, tables);
@@ -273,7 +274,7 @@ impl Faces {
         let mut env = Env { now, tap: &mut tap, stats, room, packets };
         let (store, hasher) = (tables.cache().store(), tables.hasher());
         let result = f(face.link_mut(), &mut env, &Node { id: node.id, store, hasher });
-        if room != usize::MAX {
+        if room.is_counted() {
             budget.count(face);
         }
         Some(result)
@@ -363,16 +364,30 @@ impl Faces {
         Some(face)
     }
 
-    /// Reserves the memory for a change of a table; see [`Room`].
+    /// Reserves the memory for a change of a table; see [`Grant`].
     #[inline]
-    pub(crate) fn reserve(&mut self, change: Change<'_>, tables: &mut Tables) -> Option<Room> {
+    pub(crate) fn reserve(&mut self, change: Change<'_>, tables: &mut Tables) -> Option<Grant> {
         // The part of the routes is bounded to the byte, and a split copies as many records as
         // there are downstreams.
         let is_counted = matches!(change, Change::Route { .. } | Change::Split { .. });
-        if !is_counted && self.takes_uncounted(tables) {
-            return Some(Room::granted());
+        if !is_counted || !self.budget.is_limited() {
+            let grant = self.grant_uncounted(tables);
+            if grant.is_some() {
+                return grant;
+            }
         }
-        self.budget.reserve(change, tables)
+        let part = match change {
+            Change::Route { .. } => Part::Routes,
+            _ => Part::Pending,
+        };
+        let bytes = tables.growth(change);
+        self.budget.grant(part, bytes, tables)
+    }
+
+    /// Grants the next change of the series, if it is not counted.
+    #[inline]
+    pub(super) fn grant_uncounted(&mut self, tables: &mut Tables) -> Option<Grant> {
+        self.takes_uncounted(tables).then(|| Grant::new(Room::Uncounted))
     }
 
     /// Takes the next change of the series, of which a new one begins after the last. True if the
@@ -403,14 +418,14 @@ impl Faces {
         self.budget.begin_series(has_plenty, tables);
     }
 
-    /// Reserves bytes for a pending Interest. False if there is no room.
-    pub(super) fn make_room_for_pending(&mut self, bytes: usize, tables: &mut Tables) -> bool {
-        self.budget.make_room(Part::Pending, bytes, tables)
+    /// Reserves bytes for a pending Interest. `None` if there is no room.
+    pub(super) fn grant_pending(&mut self, bytes: usize, tables: &mut Tables) -> Option<Grant> {
+        self.budget.grant(Part::Pending, bytes, tables)
     }
 
-    /// Counts an Interest that is refused because of memory.
-    pub(super) fn count_refused_interest(&mut self) {
-        self.budget.refuse(Part::Pending);
+    /// Counts an Interest that is rejected because of memory.
+    pub(super) fn count_rejected_interest(&mut self) {
+        self.budget.reject(Part::Pending);
     }
 
     /// The largest number of bytes that pending Interests may take.
@@ -433,25 +448,25 @@ impl Faces {
         self.budget.reserve_queue(face.own(), bytes(face.link()), tables);
     }
 
-    /// The number of bytes that the link of a face may add. `usize::MAX`: they are not counted now.
-    fn room(&mut self, id: FaceId, tables: &mut Tables) -> usize {
+    /// How many bytes the link of a face may add.
+    fn room(&mut self, id: FaceId, tables: &mut Tables) -> Room {
         let is_uncounted = self.takes_uncounted(tables);
         let Faces { table, budget, touched, .. } = self;
-        let Some(face) = table.get_mut(id) else { return 0 };
+        let Some(face) = table.get_mut(id) else { return Room::Bytes(0) };
         if is_uncounted && budget.add_to_series(face, touched) {
-            return usize::MAX;
+            return Room::Uncounted;
         }
-        budget.room(face.own(), tables)
+        Room::Bytes(budget.room(face.own(), tables))
     }
 
     /// Gives the buffers of a packet back that a link has put together.
     pub(crate) fn recycle(&mut self, id: FaceId, whole: Partial, tables: &mut Tables) {
         let passes = self.table.get(id).is_some_and(|face| self.budget.take_face_change(face));
-        let room = if passes { usize::MAX } else { self.room(id, tables) };
+        let room = if passes { Room::Uncounted } else { self.room(id, tables) };
         let Faces { table, budget, .. } = self;
         if let Some(face) = table.get_mut(id) {
             face.link_mut().recycle(room, whole);
-            if room != usize::MAX {
+            if room.is_counted() {
                 budget.count(face);
             }
         }

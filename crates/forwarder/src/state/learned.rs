@@ -23,7 +23,7 @@ pub enum LearnedRoute {
         longest: Duration,
     },
     /// The other end of the face has no route for the name any more.
-    Refused {
+    Withdrawn {
         /// The face.
         face: FaceId,
         /// The name.

@@ -9,7 +9,7 @@ use control::{Duration, Links, NextHop, Rng, Time};
 use packet::{HopOptions, Interest, NameRef};
 
 use super::cache::Cache;
-use super::room::{Change, Room};
+use super::grant::{Change, Grant};
 use super::strategies::{Question, Strategies};
 use crate::config::ForwarderConfig;
 use crate::events::Taps;
@@ -51,7 +51,7 @@ impl Tables {
     /// Empty tables; `stream` makes the random streams of this node by their roles.
     pub(crate) fn new(config: ForwarderConfig, stream: impl Fn(&str) -> Rng) -> Tables {
         let mut pit = Pit::new(config.pit);
-        if config.memory != usize::MAX {
+        if config.memory.is_some() {
             pit.count_shares();
         }
         Tables {
@@ -136,12 +136,12 @@ impl Tables {
 
     pub(crate) fn add_route(
         &mut self,
-        _room: Room,
+        grant: Grant,
         prefix: &HashedName<'_>,
         face: FaceId,
         cost: u64,
     ) -> Result<Added, FibError> {
-        self.fib.add(prefix, face, cost)
+        grant.spend(&mut self.fib, Fib::memory, |fib| fib.add(prefix, face, cost))
     }
 
     pub(crate) fn remove_route(&mut self, prefix: &HashedName<'_>, face: FaceId) -> bool {

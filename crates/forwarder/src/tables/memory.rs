@@ -3,6 +3,32 @@
 use packet::HopOptions;
 use std::collections::VecDeque;
 
+/// How many bytes may be added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// They are not counted: there is no limit, or far more memory than is used.
+    #[default]
+    Uncounted,
+    /// At most so many.
+    Bytes(usize),
+}
+
+impl Room {
+    /// True if the bytes that `growth` returns may be added. It is not called where they are not
+    /// counted.
+    #[inline]
+    pub(crate) fn holds(self, growth: impl FnOnce() -> usize) -> bool {
+        match self {
+            Room::Uncounted => true,
+            Room::Bytes(bytes) => growth() <= bytes,
+        }
+    }
+
+    pub(crate) fn is_counted(self) -> bool {
+        self != Room::Uncounted
+    }
+}
+
 /// The bytes that the allocator sets aside for a block of `size` bytes: what was asked for, a
 /// header of one word, rounded up to 16, at least 32 (the GNU C library's allocator; musl and the
 /// size classes of others differ by a few percent). Nothing is allocated for an empty block.

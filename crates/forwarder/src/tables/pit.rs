@@ -10,7 +10,7 @@ mod runs;
 mod shares;
 mod token;
 
-pub use bounds::{PitConfig, Refusal};
+pub use bounds::{PitConfig, Rejection};
 pub use entry::{InRecord, OutRecord, PitEntry, Reach};
 pub use group::Group;
 pub use key::PitKey;
@@ -236,19 +236,19 @@ impl Pit {
         interest: &Interest<'_>,
         name: &HashedName<'_>,
         record: InRecord,
-    ) -> Result<PitKey, Refusal> {
+    ) -> Result<PitKey, Rejection> {
         let excludes = !record.options.is_empty()
             && record.options.get_raw(packet::options::Exclude::TYPE).is_some();
         debug_assert!(self.find_entry(interest, name, excludes).is_none(), "it is there already");
         if self.len() >= self.config.entries {
-            return Err(Refusal::Entries);
+            return Err(Rejection::Entries);
         }
         if interest.can_be_prefix() && name.components() > MAX_PREFIX {
-            return Err(Refusal::PrefixTooDeep);
+            return Err(Rejection::PrefixTooDeep);
         }
         self.admit(record.face, memory::block(interest.wire().len()))?;
         let most = self.most.max(self.entries.len() + 1);
-        let (slot, entry) = self.entries.insert_default().ok_or(Refusal::Entries)?;
+        let (slot, entry) = self.entries.insert_default().ok_or(Rejection::Entries)?;
         self.most = most;
         entry.describe(interest, name, excludes);
         if entry.can_be_prefix() {
@@ -274,8 +274,8 @@ impl Pit {
         &mut self,
         key: PitKey,
         record: InRecord,
-    ) -> Result<Option<InRecord>, Refusal> {
-        if self.get(key).ok_or(Refusal::Gone)?.in_record(record.face).is_none() {
+    ) -> Result<Option<InRecord>, Rejection> {
+        if self.get(key).ok_or(Rejection::Gone)?.in_record(record.face).is_none() {
             self.admit(record.face, 0)?;
         }
         Ok(self.store_in_record(key, record))
@@ -324,13 +324,13 @@ impl Pit {
     ///
     /// # Errors
     /// The entry is gone, or memory is.
-    pub fn put_out_record(&mut self, key: PitKey, record: OutRecord) -> Result<(), Refusal> {
+    pub fn put_out_record(&mut self, key: PitKey, record: OutRecord) -> Result<(), Rejection> {
         // A record that fits into the entry takes no more memory.
-        let entry = self.get(key).ok_or(Refusal::Gone)?;
+        let entry = self.get(key).ok_or(Rejection::Gone)?;
         if entry.grows_with_upstream() && self.memory() >= self.config.memory {
-            return Err(Refusal::Memory);
+            return Err(Rejection::Memory);
         }
-        let entry = self.get_mut(key).ok_or(Refusal::Gone)?;
+        let entry = self.get_mut(key).ok_or(Rejection::Gone)?;
         let before = entry.heap();
         entry.put_out_record(record);
         let after = entry.heap();
@@ -498,12 +498,12 @@ impl Pit {
     }
 
     /// Admits one more in-record of a face with `bytes` of memory if both are within the limits.
-    fn admit(&self, face: FaceId, bytes: usize) -> Result<(), Refusal> {
+    fn admit(&self, face: FaceId, bytes: usize) -> Result<(), Rejection> {
         if self.pending_of(face) >= self.config.per_face {
-            return Err(Refusal::PerFace);
+            return Err(Rejection::PerFace);
         }
         if self.memory() + bytes > self.config.memory {
-            return Err(Refusal::Memory);
+            return Err(Rejection::Memory);
         }
         Ok(())
     }

@@ -65,7 +65,7 @@ impl Stamper for Toll {
     }
 }
 
-/// Refuses at once, or holds and refuses when its time has come.
+/// Rejects at once, or holds and rejects when its time has come.
 struct Refusing {
     at: Option<Time>,
     held: Vec<InterestMeta>,
@@ -84,7 +84,7 @@ impl Shaper for Refusing {
         interest: InterestMeta,
     ) -> Offer {
         if self.at.is_none() {
-            return Offer::Refused(interest);
+            return Offer::Rejected(interest);
         }
         self.held.push(interest);
         Offer::Held
@@ -92,7 +92,7 @@ impl Shaper for Refusing {
 
     fn release(&mut self, cx: &mut Cx<'_>, _view: &LinkView) -> Option<Released> {
         self.at.filter(|at| *at <= cx.now)?;
-        self.held.pop().map(Released::Refused)
+        self.held.pop().map(Released::Rejected)
     }
 
     fn next_release(&self) -> Option<Time> {
@@ -166,7 +166,7 @@ fn a_nack_goes_down_with_its_options_and_the_stamp() {
 }
 
 #[test]
-fn a_refusal_by_the_faces_own_shaper_is_stamped_like_a_nack() {
+fn a_rejection_by_the_faces_own_shaper_is_stamped_like_a_nack() {
     for wait in [None, Some(ms(30))] {
         let (mut b, toll) = (Bench::new(), Toll::default());
         let at = wait.map(|wait| b.now + wait);

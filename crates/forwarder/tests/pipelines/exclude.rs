@@ -153,7 +153,7 @@ fn below_a_prefix_the_next_one_answers_and_lookups_end() {
 }
 
 #[test]
-fn a_refusal_that_an_exclusion_brings_is_for_those_who_exclude() {
+fn a_rejection_that_an_exclusion_brings_is_for_those_who_exclude() {
     let mut net = Net::new();
     let packet = data("/a/x", b"honest");
     // Both ask at the same time, the hostile consumer first.

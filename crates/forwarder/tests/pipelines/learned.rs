@@ -105,15 +105,15 @@ fn the_driver_gets_what_was_learned() {
 }
 
 #[test]
-fn a_refusal_is_reported_too() {
+fn a_rejection_is_reported_too() {
     let mut b = bench();
     let (d, u) = (b.face(), b.face());
     b.route("/a", u);
     b.ask(d, &interest("/a/1", 1));
     let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
     b.receive(u, &frame(&header, &interest("/a/1", 1).encode()));
-    let refused = LearnedRoute::Refused { face: u, name: name("/a/1") };
-    assert_eq!(b.fw.poll_learned_route(), Some(refused));
+    let rejected = LearnedRoute::Withdrawn { face: u, name: name("/a/1") };
+    assert_eq!(b.fw.poll_learned_route(), Some(rejected));
     assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
 }
 

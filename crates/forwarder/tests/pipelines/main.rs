@@ -21,5 +21,6 @@ mod reliability;
 mod residence;
 mod scarce;
 mod shaper;
+mod steps;
 mod support;
 mod traceroute;

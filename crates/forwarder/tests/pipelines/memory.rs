@@ -1,4 +1,4 @@
-//! One limit on memory: nothing goes beyond it, the content store gives way, refusals are counted.
+//! One limit on memory: nothing goes beyond it, the content store gives way, rejections are counted.
 
 use crate::support::{Bench, Cheapest, data, frame, interest, ms, name};
 use control::Marker;
@@ -13,7 +13,7 @@ const LIMIT: usize = 1 << 20;
 
 fn limited(limit: usize) -> Bench {
     let mut config = ForwarderConfig::new(Box::new(Cheapest));
-    config.memory = limit;
+    config.memory = Some(limit);
     config.content_store.capacity = limit;
     config.dead_nonces = 100;
     Bench::with(config)
@@ -46,7 +46,7 @@ fn full() -> (Bench, FaceId, FaceId) {
 }
 
 #[test]
-fn without_a_limit_nothing_is_counted_and_nothing_refused() {
+fn without_a_limit_nothing_is_counted_and_nothing_rejected() {
     let mut b = Bench::new();
     let (d, u) = (b.face(), b.face());
     b.route("/a", u);
@@ -189,7 +189,7 @@ fn emptied_queues_release_the_memory_of_their_peak() {
 }
 
 #[test]
-fn faces_and_routes_are_refused_where_there_is_no_memory_for_them() {
+fn faces_and_routes_are_rejected_where_there_is_no_memory_for_them() {
     let mut b = limited(LIMIT);
     let u = b.face();
     let mut faces = 0;

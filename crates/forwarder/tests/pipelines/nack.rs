@@ -95,16 +95,16 @@ fn expired_downstreams_get_no_nack() {
 }
 
 #[test]
-fn a_prefix_that_is_too_deep_is_refused_at_once() {
+fn a_prefix_that_is_too_deep_is_rejected_at_once() {
     let mut b = Bench::new();
     let (d, u) = (b.face(), b.face());
     b.route("/x", u);
-    for (components, is_refused) in [(64, false), (65, true)] {
+    for (components, is_rejected) in [(64, false), (65, true)] {
         let asked = interest(&"/x".repeat(components), 1);
         b.receive(d, &InterestBuf { can_be_prefix: true, ..asked }.encode());
-        let refused: Vec<_> = b.sent(d).iter().map(|sent| sent.header.nack).collect();
-        let expected = if is_refused { vec![Some(NackReason::NoRoute)] } else { Vec::new() };
-        assert_eq!(refused, expected, "{components}");
+        let rejected: Vec<_> = b.sent(d).iter().map(|sent| sent.header.nack).collect();
+        let expected = if is_rejected { vec![Some(NackReason::NoRoute)] } else { Vec::new() };
+        assert_eq!(rejected, expected, "{components}");
     }
     assert_eq!(b.drops(d, DropReason::NameTooDeep), 1);
 }

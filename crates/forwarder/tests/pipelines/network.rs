@@ -175,11 +175,11 @@ fn drive(seed: u64) -> Net {
 /// Invariants that hold at any time.
 fn check(node: &Forwarder, net: &Net) {
     let stats = node.stats();
-    // Each Interest was refused, answered from the store, joined to another, or made an entry.
-    let refused = stats.drops.before_entry();
+    // Each Interest was rejected, answered from the store, joined to another, or made an entry.
+    let rejected = stats.drops.before_entry();
     let entries = stats.satisfied + stats.nacked + stats.expired + node.pit().len() as u64;
     let hits = node.content_store().counters().hits;
-    assert_eq!(stats.received.interests, refused + hits + stats.aggregated + entries);
+    assert_eq!(stats.received.interests, rejected + hits + stats.aggregated + entries);
     for face in node.faces() {
         let queue = node.counters(face).unwrap().queue;
         let mut accounted = node.queued(face).unwrap();

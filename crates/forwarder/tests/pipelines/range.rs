@@ -217,7 +217,7 @@ fn towards_who_knows_no_ranges_it_is_as_many_interests() {
 }
 
 #[test]
-fn a_nack_refuses_some_and_the_rest_stays_pending() {
+fn a_nack_rejects_some_and_the_rest_stays_pending() {
     let (mut b, d1, u) = bench();
     let (d2, other) = (b.face(), b.face());
     ask(&mut b, d1, 0, SegmentBits::first(8), 1);
@@ -230,14 +230,14 @@ fn a_nack_refuses_some_and_the_rest_stays_pending() {
     };
     b.receive(u, &nack(bits([2, 6])));
     // The part that the second one joined is an entry of its own since.
-    let refused = b.sent(d1);
-    assert!(refused.iter().all(|r| r.header.nack == Some(NackReason::Congestion)));
-    assert!(refused.iter().all(|r| r.interest().nonce() == Some(1)));
-    assert_eq!(refused.iter().flat_map(segments).collect::<Vec<_>>(), [2, 6]);
-    let refused = b.one(d2);
-    assert_eq!((segments(&refused), refused.interest().nonce()), (vec![6], Some(2)));
+    let rejected = b.sent(d1);
+    assert!(rejected.iter().all(|r| r.header.nack == Some(NackReason::Congestion)));
+    assert!(rejected.iter().all(|r| r.interest().nonce() == Some(1)));
+    assert_eq!(rejected.iter().flat_map(segments).collect::<Vec<_>>(), [2, 6]);
+    let rejected = b.one(d2);
+    assert_eq!((segments(&rejected), rejected.interest().nonce()), (vec![6], Some(2)));
     assert_eq!((b.fw.pit().pending_of(d1), b.fw.pit().pending_of(d2)), (6, 1));
-    // With another way, what is refused goes there, and nothing else.
+    // With another way, what is rejected goes there, and nothing else.
     b.route_cost("/a", other, 5);
     b.receive(u, &nack(bits([0, 1])));
     assert!(b.sent(d1).is_empty());
@@ -252,13 +252,13 @@ fn a_nack_refuses_some_and_the_rest_stays_pending() {
 }
 
 #[test]
-fn no_route_refuses_all_of_it_as_it_came() {
+fn no_route_rejects_all_of_it_as_it_came() {
     let mut b = Bench::new();
     let d = b.face();
     ask(&mut b, d, 3, bits([0, 5]), 1);
-    let refused = b.one(d);
-    assert_eq!(refused.header.nack, Some(NackReason::NoRoute));
-    assert_eq!(segments(&refused), [3, 8]);
+    let rejected = b.one(d);
+    assert_eq!(rejected.header.nack, Some(NackReason::NoRoute));
+    assert_eq!(segments(&rejected), [3, 8]);
     assert!(b.fw.pit().is_empty());
 }
 
@@ -294,8 +294,8 @@ fn ranges_are_bounded_by_the_configuration_and_by_what_a_face_may_have_pending()
     let (d, u) = (b.face(), b.face());
     b.route("/a", u);
     ask(&mut b, d, 0, SegmentBits::first(18), 1);
-    let refused = b.one(d);
-    assert_eq!((segments(&refused), refused.header.nack.is_some()), (vec![16, 17], true));
+    let rejected = b.one(d);
+    assert_eq!((segments(&rejected), rejected.header.nack.is_some()), (vec![16, 17], true));
     assert_eq!(b.drops(d, DropReason::RangeTooLong), 1);
     assert_eq!(segments(&b.one(u)).len(), 16);
     ask(&mut b, d, 100, SegmentBits::first(5), 2);
@@ -335,13 +335,13 @@ fn segments_with_routes_of_their_own_go_their_own_way() {
 }
 
 #[test]
-fn a_run_that_comes_round_is_refused() {
+fn a_run_that_comes_round_is_rejected() {
     let (mut b, d, u) = bench();
     ask(&mut b, d, 0, SegmentBits::first(4), 1);
     b.one(u);
     ask(&mut b, u, 2, SegmentBits::first(4), 1);
-    let refused = b.one(u);
-    assert_eq!(refused.header.nack, Some(NackReason::Duplicate));
-    assert_eq!(segments(&refused), [2, 3, 4, 5]);
+    let rejected = b.one(u);
+    assert_eq!(rejected.header.nack, Some(NackReason::Duplicate));
+    assert_eq!(segments(&rejected), [2, 3, 4, 5]);
     assert_eq!(b.drops(u, DropReason::Duplicate), 1);
 }

@@ -1,4 +1,4 @@
-//! Interests that nothing answers, more than there is memory for: who is refused, who is not.
+//! Interests that nothing answers, more than there is memory for: who is rejected, who is not.
 
 use crate::support::{Bench, Cheapest, data, interest, ms};
 use control::Duration;
@@ -11,7 +11,7 @@ const LONG_MS: u64 = 100_000;
 
 fn config() -> ForwarderConfig {
     let mut config = ForwarderConfig::new(Box::new(Cheapest));
-    config.memory = LIMIT;
+    config.memory = Some(LIMIT);
     config.content_store.capacity = LIMIT;
     config.dead_nonces = 100;
     config
@@ -137,7 +137,8 @@ fn remote_faces_leave_room_for_applications_of_this_host() {
 
 #[test]
 fn expired_entries_are_removed_in_batches_and_their_memory_is_released() {
-    let mut b = Bench::with(ForwarderConfig { ended_at_once: 100, memory: 64 << 20, ..config() });
+    let mut b =
+        Bench::with(ForwarderConfig { ended_at_once: 100, memory: Some(64 << 20), ..config() });
     let silent = b.face();
     b.route("/", silent);
     let face = b.face();

@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 struct State {
     open: bool,
-    refuse: bool,
+    reject: bool,
     release_at: Option<Time>,
-    refuse_held: bool,
+    reject_held: bool,
     queue: VecDeque<InterestMeta>,
     offered: Vec<(u64, LinkView, LinkView)>,
     returned: Vec<Returned>,
@@ -56,8 +56,8 @@ impl Shaper for Gate {
         let mut state = self.1.lock().unwrap();
         state.offered.push((interest.segment, *view, *other));
         state.sizes.push(interest.size);
-        if state.refuse {
-            Offer::Refused(interest)
+        if state.reject {
+            Offer::Rejected(interest)
         } else if state.open {
             Offer::Pass(interest)
         } else {
@@ -71,9 +71,9 @@ impl Shaper for Gate {
         if state.release_at.is_none_or(|at| at > cx.now) {
             return None;
         }
-        let refuse = state.refuse_held;
+        let reject = state.reject_held;
         let interest = state.queue.pop_front()?;
-        Some(if refuse { Released::Refused(interest) } else { Released::Pass(interest) })
+        Some(if reject { Released::Rejected(interest) } else { Released::Pass(interest) })
     }
 
     fn next_release(&self) -> Option<Time> {
@@ -252,14 +252,14 @@ fn an_interest_that_expires_while_it_is_held_is_dropped_and_its_credit_given_bac
 }
 
 #[test]
-fn a_refusal_reaches_the_downstream_as_congestion() {
+fn a_rejection_reaches_the_downstream_as_congestion() {
     for stage in STAGES {
         for held in [false, true] {
             let (mut b, gate, d, u) = gated(stage);
             let shaped = if stage == Stage::Departure { u } else { d };
             gate.set(|s| {
-                s.refuse = !held;
-                s.refuse_held = true;
+                s.reject = !held;
+                s.reject_held = true;
                 s.release_at = Some(Time(1_010_000_000));
             });
             b.ask(d, &interest("/a/1", 7));
@@ -274,11 +274,11 @@ fn a_refusal_reaches_the_downstream_as_congestion() {
 }
 
 #[test]
-fn a_refusal_on_the_way_out_lets_the_strategy_try_elsewhere() {
+fn a_rejection_on_the_way_out_lets_the_strategy_try_elsewhere() {
     let (mut b, gate, d, _) = gated(Stage::Departure);
     let other = b.face();
     b.route_cost("/a", other, 9);
-    gate.set(|s| s.refuse = true);
+    gate.set(|s| s.reject = true);
     b.ask(d, &interest("/a/1", 7));
     assert_eq!((b.sent(d).len(), b.sent(other).len()), (0, 1));
 }
@@ -385,7 +385,7 @@ fn a_range_costs_its_expected_data_and_returns_each_segment() {
 }
 
 #[test]
-fn a_held_range_leaves_as_one_and_a_refused_one_is_refused_whole() {
+fn a_held_range_leaves_as_one_and_a_rejected_one_is_rejected_whole() {
     for stage in STAGES {
         let (mut b, gate, d, u) = gated(stage);
         let mut header = LpHeader::default();
@@ -398,7 +398,7 @@ fn a_held_range_leaves_as_one_and_a_refused_one_is_refused_whole() {
         poke(&mut b, [d, u]);
         b.pass(ms(1));
         assert_eq!(b.one(u).header.options.get::<Range>(), Range::whole(4), "{stage:?}");
-        gate.set(|state| (state.refuse, state.release_at) = (true, None));
+        gate.set(|state| (state.reject, state.release_at) = (true, None));
         b.receive(d, &frame(&header, &interest("/a/v=2/seg=0", 3).encode()));
         let nack = b.one(d);
         assert_eq!(nack.header.nack, Some(NackReason::Congestion), "{stage:?}");

@@ -121,7 +121,7 @@ fn routes_that_come_and_go_leave_nothing_behind() {
 }
 
 #[test]
-fn a_prefix_too_deep_to_match_is_refused() {
+fn a_prefix_too_deep_to_match_is_rejected() {
     let hasher = NameHasher::new(7);
     let deep = |n: usize| (0..n).map(|_| Component::generic(b"x")).collect::<Name>();
     let mut fib = Fib::new(10);

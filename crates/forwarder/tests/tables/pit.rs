@@ -3,7 +3,7 @@ use bytes::Bytes;
 use control::{Duration, Time};
 use forwarder::tables::wheel::GRAIN;
 use forwarder::tables::{
-    FaceId, InRecord, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken, Refusal,
+    FaceId, InRecord, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken, Rejection,
 };
 use packet::{Data, HopOptions, Interest, Name};
 use proptest::prelude::*;
@@ -89,9 +89,9 @@ impl Harness {
         let Some(entry) = known else {
             let inserted = self.pit.insert(&interest, &name, record);
             if self.model.len() >= CONFIG.entries {
-                prop_assert_eq!(inserted, Err(Refusal::Entries));
+                prop_assert_eq!(inserted, Err(Rejection::Entries));
             } else if full {
-                prop_assert_eq!(inserted, Err(Refusal::PerFace));
+                prop_assert_eq!(inserted, Err(Rejection::PerFace));
             } else {
                 let (key, faces, wire) = (inserted.unwrap(), vec![face], wire.clone());
                 self.model.push(Entry { key, wire, faces, outs: vec![], expires });
@@ -100,7 +100,7 @@ impl Harness {
         };
         let put = self.pit.put_in_record(entry.key, record);
         if full && !entry.faces.contains(&face) {
-            prop_assert_eq!(put.unwrap_err(), Refusal::PerFace);
+            prop_assert_eq!(put.unwrap_err(), Rejection::PerFace);
             return Ok(());
         }
         prop_assert_eq!(put.unwrap().is_some(), entry.faces.contains(&face));
@@ -245,27 +245,27 @@ fn record(face: u64) -> InRecord {
 fn large_interests_run_into_the_memory_bound_and_not_beyond() {
     let hasher = NameHasher::new(7);
     let mut pit = Pit::new(PitConfig { entries: 1000, per_face: 1000, memory: 1 << 20 });
-    let mut refused = 0;
+    let mut rejected = 0;
     for n in 0..1000 {
         let mut big = packet::InterestBuf::new(name(&format!("/big/{n}")));
         big.parameters = Some(vec![0; 8000].into());
         let wire = big.encode();
         let interest = Interest::decode(&wire).unwrap();
         match pit.insert(&interest, &hasher.hash(interest.name()), record(1)) {
-            Ok(_) => assert_eq!(refused, 0),
+            Ok(_) => assert_eq!(rejected, 0),
             Err(reason) => {
-                assert_eq!(reason, Refusal::Memory);
-                refused += 1;
+                assert_eq!(reason, Rejection::Memory);
+                rejected += 1;
             }
         }
     }
-    assert!(refused > 0 && pit.memory() > (1 << 20) - 9000);
+    assert!(rejected > 0 && pit.memory() > (1 << 20) - 9000);
     // One entry, one chunk of slots and one part of the index may be added by the last insertion.
     assert!(pit.memory() < (1 << 20) + 64 * 400 + 9000, "{}", pit.memory());
 }
 
 #[test]
-fn names_too_long_to_match_by_are_refused_with_can_be_prefix_only() {
+fn names_too_long_to_match_by_are_rejected_with_can_be_prefix_only() {
     let hasher = NameHasher::new(7);
     let mut pit = Pit::new(PitConfig::default());
     let deep = name(&"/x".repeat(100));
@@ -273,7 +273,7 @@ fn names_too_long_to_match_by_are_refused_with_can_be_prefix_only() {
         let wire = support::interest(&deep, can_be_prefix, false, None);
         let interest = Interest::decode(&wire).unwrap();
         let inserted = pit.insert(&interest, &hasher.hash(interest.name()), record(1));
-        assert_eq!(inserted.err(), can_be_prefix.then_some(Refusal::PrefixTooDeep));
+        assert_eq!(inserted.err(), can_be_prefix.then_some(Rejection::PrefixTooDeep));
     }
     let wire = variant(&deep, 0);
     let data = Data::decode(&wire).unwrap();

@@ -6,7 +6,8 @@ use forwarder::tables::memory::block;
 use forwarder::tables::pit::{Convention, Run, Segments};
 use forwarder::tables::wheel::GRAIN;
 use forwarder::tables::{
-    FaceId, InRecord, MAX_PREFIX, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken, Refusal,
+    FaceId, InRecord, MAX_PREFIX, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken,
+    Rejection,
 };
 use packet::options::SegmentBits;
 use packet::{Component, Data, HopOptions, Interest, Name};
@@ -40,13 +41,13 @@ impl Bench {
         Bench { hasher: NameHasher::new(1), pit: Pit::new(config) }
     }
 
-    fn insert(&mut self, name: &Name, face: u64) -> Result<PitKey, Refusal> {
+    fn insert(&mut self, name: &Name, face: u64) -> Result<PitKey, Rejection> {
         let wire = support::interest(name, false, false, None);
         let interest = Interest::decode(&wire).unwrap();
         self.pit.insert(&interest, &self.hasher.hash(interest.name()), record(face))
     }
 
-    fn insert_run(&mut self, name: &Name, first: u64, of: u16) -> Result<PitKey, Refusal> {
+    fn insert_run(&mut self, name: &Name, first: u64, of: u16) -> Result<PitKey, Rejection> {
         let wire = support::interest(name, false, false, None);
         let interest = Interest::decode(&wire).unwrap();
         let bits = SegmentBits::first(of);
@@ -61,7 +62,7 @@ fn the_last_byte_counts() {
     let interest = block(support::interest(&long(0), false, false, None).len());
     let run = block(size_of::<Run>());
     let empty = Pit::new(PLENTY).memory();
-    for (short, expected) in [(1, Err(Refusal::Memory)), (0, Ok(()))] {
+    for (short, expected) in [(1, Err(Rejection::Memory)), (0, Ok(()))] {
         let mut b = Bench::new(PitConfig { memory: empty + interest - short, ..PLENTY });
         assert_eq!(b.insert(&long(0), 1).map(|_| ()), expected);
         assert_eq!(b.pit.len(), 1 - short);
@@ -79,12 +80,12 @@ fn records_without_extra_memory_are_accepted_at_the_limit() {
     let key = b.insert(&long(0), 1).unwrap();
     assert!(b.pit.memory() > memory, "the entry itself takes some");
     let before = b.pit.memory();
-    assert_eq!(b.insert(&long(1), 1), Err(Refusal::Memory));
-    assert_eq!(b.pit.put_in_record(key, record(2)).unwrap_err(), Refusal::Memory);
+    assert_eq!(b.insert(&long(1), 1), Err(Rejection::Memory));
+    assert_eq!(b.pit.put_in_record(key, record(2)).unwrap_err(), Rejection::Memory);
     assert!(b.pit.put_in_record(key, record(1)).unwrap().is_some());
     // One upstream lies in the entry.
     assert_eq!(b.pit.put_out_record(key, out(5)), Ok(()));
-    assert_eq!(b.pit.put_out_record(key, out(6)), Err(Refusal::Memory));
+    assert_eq!(b.pit.put_out_record(key, out(6)), Err(Rejection::Memory));
     let entry = b.pit.get(key).unwrap();
     assert_eq!((entry.in_records().len(), entry.out_records().len()), (1, 1));
     assert_eq!((b.pit.memory(), b.pit.len()), (before, 1));
@@ -119,15 +120,18 @@ fn runs_are_entries_like_others() {
     let part = b.pit.split_run(key, SegmentBits::first(2)).unwrap();
     assert_ne!(part, key);
     assert_eq!(b.pit.len(), 2);
-    assert_eq!(b.pit.split_run(key, [2].into_iter().collect()), Err(Refusal::Entries));
-    assert_eq!(b.insert_run(&long(9), 9, 1), Err(Refusal::Entries));
-    assert_eq!(b.insert(&long(9), 1), Err(Refusal::Entries));
+    assert_eq!(b.pit.split_run(key, [2].into_iter().collect()), Err(Rejection::Entries));
+    assert_eq!(b.insert_run(&long(9), 9, 1), Err(Rejection::Entries));
+    assert_eq!(b.insert(&long(9), 1), Err(Rejection::Entries));
     // All that is pending needs no entry of its own.
     assert_eq!(b.pit.split_run(key, SegmentBits::first(4)), Ok(key));
     assert!(b.pit.remove(part).is_some());
     assert!(b.insert(&long(9), 1).is_ok());
-    assert_eq!(b.pit.join_run(part, record(2), SegmentBits::first(1)).unwrap_err(), Refusal::Gone);
-    assert_eq!(b.pit.split_run(part, SegmentBits::first(1)), Err(Refusal::Gone));
+    assert_eq!(
+        b.pit.join_run(part, record(2), SegmentBits::first(1)).unwrap_err(),
+        Rejection::Gone
+    );
+    assert_eq!(b.pit.split_run(part, SegmentBits::first(1)), Err(Rejection::Gone));
 }
 
 #[test]
@@ -147,14 +151,14 @@ fn a_part_of_a_run_needs_the_memory_of_its_copy() {
 #[test]
 fn a_face_may_have_as_many_pending_segments_as_interests() {
     let mut b = Bench::new(PitConfig { per_face: 4, ..PLENTY });
-    assert_eq!(b.insert_run(&long(0), 0, 5), Err(Refusal::PerFace));
+    assert_eq!(b.insert_run(&long(0), 0, 5), Err(Rejection::PerFace));
     let key = b.insert_run(&long(0), 0, 4).unwrap();
-    assert_eq!(b.insert(&long(9), 1), Err(Refusal::PerFace));
+    assert_eq!(b.insert(&long(9), 1), Err(Rejection::PerFace));
     assert_eq!(
         b.pit.join_run(key, record(2), SegmentBits::first(4)).map(|old| old.is_none()),
         Ok(true)
     );
-    assert_eq!(b.insert(&long(9), 2), Err(Refusal::PerFace));
+    assert_eq!(b.insert(&long(9), 2), Err(Rejection::PerFace));
     assert!(b.pit.clear_segments(key, SegmentBits::first(1)));
     assert!(b.insert(&long(9), 2).is_ok());
 }
@@ -191,7 +195,7 @@ fn the_most_entries_that_there_ever_were_are_remembered() {
     b.pit.set_expiry(keys[0], Time::ZERO);
     b.pit.set_retry(keys[0], Time::ZERO);
     assert_eq!((b.pit.len(), b.pit.unanswered(), b.pit.next_deadline()), (0, 0, None));
-    assert_eq!(b.pit.put_out_record(keys[0], out(1)), Err(Refusal::Gone));
+    assert_eq!(b.pit.put_out_record(keys[0], out(1)), Err(Rejection::Gone));
     assert!(b.pit.remove_in_record(keys[0], FaceId(1)).is_none());
     (0..3).for_each(|n| assert!(b.insert(&long(n), 1).is_ok()));
     assert_eq!((b.pit.most(), b.pit.config()), (5, &PLENTY));

@@ -3,7 +3,7 @@
 use forwarder::FaceId;
 use forwarder::tables::pit::{Convention, Segments};
 use forwarder::tables::{
-    InRecord, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken, Refusal,
+    InRecord, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken, Rejection,
 };
 use packet::options::SegmentBits;
 use packet::{Component, HopOptions, Interest, InterestBuf, Name};
@@ -18,8 +18,8 @@ enum Op {
     Ask { face: u64, first: u64, of: Vec<u16> },
     /// A segment is answered.
     Answer(u64),
-    /// These segments are refused, whatever entries they are in.
-    Refuse { first: u64, of: Vec<u16> },
+    /// These segments are rejected, whatever entries they are in.
+    Reject { first: u64, of: Vec<u16> },
     /// A face waits no longer in whichever entry holds a segment.
     Leave { face: u64, segment: u64 },
     /// The entry of a segment ends.
@@ -37,7 +37,7 @@ fn op() -> impl Strategy<Value = Op> {
         4 => (0..FACES, first.clone(), of())
             .prop_map(|(face, first, of)| Op::Ask { face, first, of }),
         4 => (0u64..54).prop_map(Op::Answer),
-        2 => (first, of()).prop_map(|(first, of)| Op::Refuse { first, of }),
+        2 => (first, of()).prop_map(|(first, of)| Op::Reject { first, of }),
         1 => (0..FACES, 0u64..54).prop_map(|(face, segment)| Op::Leave { face, segment }),
         1 => (0u64..54).prop_map(Op::End),
     ]
@@ -105,7 +105,7 @@ impl Harness {
             let more = segments.iter().filter(|n| !self.model[n].contains(&face)).count();
             let joined = self.pit.join_run(key, record(face), shared);
             if self.pending_of(face) + more > PER_FACE {
-                prop_assert_eq!(joined.unwrap_err(), Refusal::PerFace);
+                prop_assert_eq!(joined.unwrap_err(), Rejection::PerFace);
                 continue;
             }
             prop_assert!(joined.is_ok());
@@ -121,7 +121,7 @@ impl Harness {
         let name = self.hasher.hash(interest.name());
         let made = self.pit.insert_run(&interest, &name, &left, record(face));
         if self.pending_of(face) + usize::from(left.bits.count()) > PER_FACE {
-            prop_assert_eq!(made.unwrap_err(), Refusal::PerFace);
+            prop_assert_eq!(made.unwrap_err(), Rejection::PerFace);
             return Ok(());
         }
         let key = made.unwrap();
@@ -137,12 +137,12 @@ impl Harness {
         Ok(())
     }
 
-    fn refuse(&mut self, first: u64, of: &[u16]) -> Result<(), TestCaseError> {
+    fn reject(&mut self, first: u64, of: &[u16]) -> Result<(), TestCaseError> {
         let bits: SegmentBits = of.iter().copied().collect();
-        let refused = Segments { first, convention: Convention::Typed, bits };
+        let rejected = Segments { first, convention: Convention::Typed, bits };
         for key in self.keys() {
             let pending = self.pit.get(key).unwrap().run().unwrap().pending();
-            let bits = refused.within(&pending);
+            let bits = rejected.within(&pending);
             if bits.is_empty() {
                 continue;
             }
@@ -161,7 +161,7 @@ impl Harness {
     fn apply(&mut self, op: &Op) -> Result<(), TestCaseError> {
         match op {
             Op::Ask { face, first, of } => self.ask(*face, *first, of)?,
-            Op::Refuse { first, of } => self.refuse(*first, of)?,
+            Op::Reject { first, of } => self.reject(*first, of)?,
             Op::Answer(segment) => {
                 let known = self.model.remove(segment);
                 let found = self.entry_of(*segment);
@@ -249,7 +249,7 @@ proptest! {
         for _ in 0..2 {
             h.ask(0, 0, &[0, 1, 2])?;
             h.ask(1, 2, &[0, 1])?;
-            h.refuse(1, &[0])?;
+            h.reject(1, &[0])?;
             for key in h.keys() {
                 h.pit.remove(key);
             }

@@ -20,9 +20,9 @@ pub enum CommandError {
     /// The connection is lost.
     #[error(transparent)]
     Connection(#[from] ConnectError),
-    /// The forwarder refused.
+    /// The forwarder rejected.
     #[error("the forwarder refused to {what}: {code} {text}")]
-    Refused {
+    Rejected {
         /// `register /a/b`
         what: String,
         /// The status code of the management protocol.
@@ -68,7 +68,7 @@ impl Connection {
     /// Registers `prefix` for this connection.
     ///
     /// # Errors
-    /// The forwarder refuses or does not answer.
+    /// The forwarder rejects or does not answer.
     pub fn register(&mut self, prefix: &Name) -> Result<(), CommandError> {
         self.command(REGISTER, &of(prefix), &format!("register {prefix}"))
     }
@@ -76,7 +76,7 @@ impl Connection {
     /// Takes the registration of `prefix` back.
     ///
     /// # Errors
-    /// The forwarder refuses or does not answer.
+    /// The forwarder rejects or does not answer.
     pub fn unregister(&mut self, prefix: &Name) -> Result<(), CommandError> {
         self.command(UNREGISTER, &of(prefix), &format!("unregister {prefix}"))
     }
@@ -85,7 +85,7 @@ impl Connection {
     /// have it.
     ///
     /// # Errors
-    /// The forwarder refuses or does not answer.
+    /// The forwarder rejects or does not answer.
     pub fn add_route(&mut self, prefix: &Name, face: u64, cost: u64) -> Result<(), CommandError> {
         let (face_id, origin) = (Some(face), Some(ORIGIN_STATIC));
         let (cost, flags) = (Some(cost), Some(0));
@@ -96,7 +96,7 @@ impl Connection {
     /// Removes a route over a face that the configuration, or [`Connection::add_route`], has.
     ///
     /// # Errors
-    /// The forwarder refuses or does not answer.
+    /// The forwarder rejects or does not answer.
     pub fn remove_route(&mut self, prefix: &Name, face: u64) -> Result<(), CommandError> {
         let (face_id, origin) = (Some(face), Some(ORIGIN_STATIC));
         let asked = ControlParameters { face_id, origin, ..of(prefix) };
@@ -106,7 +106,7 @@ impl Connection {
     /// Changes what a face of the forwarder is paced to, and what its link is said to bring.
     ///
     /// # Errors
-    /// The forwarder refuses or does not answer.
+    /// The forwarder rejects or does not answer.
     pub fn set_rates(
         &mut self,
         face: u64,
@@ -160,7 +160,7 @@ impl Connection {
         match self.control(verb, asked, what)? {
             ControlResponse { code: 200, .. } => Ok(()),
             ControlResponse { code, text, .. } => {
-                Err(CommandError::Refused { what: what.to_owned(), code, text })
+                Err(CommandError::Rejected { what: what.to_owned(), code, text })
             }
         }
     }

@@ -161,7 +161,7 @@ impl Connection {
     /// A connection over a socket whose other end the forwarder in this process has.
     ///
     /// # Errors
-    /// The system refuses.
+    /// The system rejects.
     pub(crate) fn embedded(stream: UnixStream) -> io::Result<Connection> {
         stream.set_nonblocking(true)?;
         Ok(Connection::over(Address::Embedded, Socket::Unix(stream)))
@@ -567,8 +567,8 @@ mod tests {
             (0..64).map_while(|_| TcpStream::connect_timeout(&peer, second).ok()).collect();
         assert!(waiting.len() < 64);
         let clock = Clock::start();
-        let refused = Connection::open(Address::Tcp(peer)).map(drop).unwrap_err();
-        assert!(refused.is_busy(), "{refused}");
+        let rejected = Connection::open(Address::Tcp(peer)).map(drop).unwrap_err();
+        assert!(rejected.is_busy(), "{rejected}");
         // The system gives up after two minutes.
         assert!(clock.now() < Time::ZERO + Duration::from_secs(60));
     }

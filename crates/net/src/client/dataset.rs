@@ -137,7 +137,7 @@ struct Question {
     wire: Bytes,
     answer: Option<Bytes>,
     /// A Nack came.
-    refused: bool,
+    rejected: bool,
 }
 
 /// A packet of the dataset `name`.
@@ -161,13 +161,13 @@ struct Questions {
 impl Questions {
     fn new(interests: &[InterestBuf]) -> Questions {
         let wires = interests.iter().map(InterestBuf::encode);
-        let all = wires.map(|wire| Question { wire, answer: None, refused: false }).collect();
+        let all = wires.map(|wire| Question { wire, answer: None, rejected: false }).collect();
         Questions { all, sent: 0, answered_at: None }
     }
 
     /// Nothing better can come.
     fn are_final(&self, now: Time) -> bool {
-        let open = self.all.iter().find(|question| !question.refused);
+        let open = self.all.iter().find(|question| !question.rejected);
         open.is_none_or(|question| question.answer.is_some())
             || self.answered_at.is_some_and(|at| now >= at + GRACE)
     }
@@ -188,7 +188,7 @@ impl Endpoint for Questions {
             for question in &mut self.all {
                 let asked = Interest::decode(&question.wire).ok();
                 let names = asked.zip(meant.as_ref());
-                question.refused |= names.is_some_and(|(a, b)| a.name() == b.name());
+                question.rejected |= names.is_some_and(|(a, b)| a.name() == b.name());
             }
             return;
         }
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(asked, [first, other]);
     }
 
-    /// A frame with an answer, and one with the refusal of the same question.
+    /// A frame with an answer, and one with the rejection of the same question.
     type Replies = (Vec<u8>, Vec<u8>);
 
     /// Two questions, and what may be said to each.
@@ -294,9 +294,9 @@ mod tests {
             let answer =
                 DataBuf { freshness_ms: Some(1000), ..DataBuf::new(asked.name.clone(), "x") };
             let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
-            let mut refusal = Vec::new();
-            header.encode_into(&asked.encode(), &mut refusal);
-            (answer.encode_digest().to_vec(), refusal)
+            let mut rejection = Vec::new();
+            header.encode_into(&asked.encode(), &mut rejection);
+            (answer.encode_digest().to_vec(), rejection)
         });
         (Questions::new(&both), frames)
     }
@@ -316,13 +316,13 @@ mod tests {
         assert!(!asked.are_final(Time(0)));
         asked.receive(Time(0), &wanted);
         assert!(asked.are_final(Time(0)), "the wanted one is there");
-        let (mut asked, [(_, refusal), (other, _)]) = questions();
-        asked.receive(Time(0), &refusal);
+        let (mut asked, [(_, rejection), (other, _)]) = questions();
+        asked.receive(Time(0), &rejection);
         assert!(!asked.are_final(Time(0)), "the other one may come");
         asked.receive(Time(0), &other);
         assert!(asked.are_final(Time(0)), "the wanted one will not");
         let (mut asked, [(_, one), (_, other)]) = questions();
-        [one, other].iter().for_each(|refusal| asked.receive(Time(0), refusal));
+        [one, other].iter().for_each(|rejection| asked.receive(Time(0), rejection));
         assert!(asked.are_final(Time(0)) && asked.first_answer().is_none());
     }
 

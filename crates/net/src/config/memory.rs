@@ -111,7 +111,7 @@ pub(super) fn share(config: &mut Config, of: &Sections<'_, '_>) {
         return of.daemon.mistake("memory", &why);
     }
     let limit = shared(memory);
-    config.forwarder.memory = limit;
+    config.forwarder.memory = Some(limit);
     let store = &mut config.content_store.capacity;
     *store = bound(of.content_store, "capacity", *store, memory);
     let tables = &mut config.forwarder;
@@ -170,7 +170,7 @@ impl Config {
         let raised = part.saturating_add(more).saturating_add(more / (HOLES - 1));
         let memory = Size(host.map_or(raised, |host| raised.min(host.max(part))));
         self.daemon.memory = Some(memory);
-        self.forwarder.memory = shared(memory);
+        self.forwarder.memory = Some(shared(memory));
         adapt(self, memory, given);
     }
 }

@@ -214,7 +214,7 @@ impl Traceroute {
 
 /// Limits of the forwarder's tables.
 #[derive(Clone, Debug, PartialEq, Eq, Fields, Read)]
-#[section(name = "forwarder", check = ForwarderLimits::checked)]
+#[section(name = "forwarder")]
 pub struct ForwarderLimits {
     /// The pending Interests.
     #[field(flatten)]
@@ -234,9 +234,9 @@ pub struct ForwarderLimits {
     /// fewer with `memory` under `[daemon]`.
     #[field(default = ForwarderConfig::DEAD_NONCES, range = 0..=100_000_000)]
     pub dead_nonces: usize,
-    /// The memory limit of all parts of the forwarder together; [`usize::MAX`]: not counted.
+    /// The memory limit of all parts of the forwarder together. Without one, nothing is counted.
     #[field(skip)]
-    pub memory: usize,
+    pub memory: Option<usize>,
 }
 
 /// Limits of the table of pending Interests.
@@ -255,13 +255,6 @@ pub struct Pending {
     /// this field: half of the shared memory.
     #[field(name = "pending_memory", default = "512 MiB", form = Form::Size, with = bytes)]
     pub memory: usize,
-}
-
-impl ForwarderLimits {
-    fn checked(mut self, _: &Section<'_>) -> Option<ForwarderLimits> {
-        self.memory = usize::MAX;
-        Some(self)
-    }
 }
 
 impl From<Pending> for PitConfig {

@@ -141,7 +141,7 @@ fn one_limit_on_memory_bounds_what_has_no_bound_of_its_own() {
     let shared = 19_250_000;
     let tables = &config.forwarder;
     let bounds = (tables.memory, config.content_store.capacity, tables.pit.memory);
-    assert_eq!(bounds, (shared, shared, shared));
+    assert_eq!(bounds, (Some(shared), shared, shared));
     assert_eq!(tables.pit.per_face, shared / 2 / 512 / 4);
     assert!((10_000..60_000).contains(&tables.dead_nonces), "{}", tables.dead_nonces);
     assert_eq!(config.listen.receive_buffer, Size(1_000_000));
@@ -152,11 +152,11 @@ fn one_limit_on_memory_bounds_what_has_no_bound_of_its_own() {
     );
     let tables = &given.forwarder;
     let bounds = (tables.memory, given.content_store.capacity, tables.pit.memory);
-    assert_eq!(bounds, (shared, 5_000_000, 1_000_000));
+    assert_eq!(bounds, (Some(shared), 5_000_000, 1_000_000));
     assert_eq!((tables.pit.per_face, tables.dead_nonces), (7, 9));
     assert_eq!(given.listen.receive_buffer, Size(2_000_000));
     let unlimited = good("[daemon]\nmemory = \"unlimited\"");
-    assert_eq!(unlimited.forwarder.memory, usize::MAX, "without it nothing is counted");
+    assert_eq!(unlimited.forwarder.memory, None, "without it nothing is counted");
     good("[daemon]\nmemory = \"32 MB\"\n[[face]]\nuri = \"unix:///x\"\nqueue = \"20 packets\"");
     // Without a known host, a limit beyond any host is still a limit.
     assert_eq!(good("[daemon]\nmemory = \"1000 TB\"").forwarder.dead_nonces, 1 << 20);
@@ -183,12 +183,12 @@ fn without_a_limit_in_the_file_it_is_a_share_of_the_hosts_memory() {
     }
     // The store does not swell, and single bounds stay what they are on hosts that have the memory.
     let (large, usual) = (within("", Some(8000 * MB)), good(""));
-    assert_eq!(large.forwarder.memory, (2000 - 10) * MB as usize / 8 * 7);
+    assert_eq!(large.forwarder.memory, Some((2000 - 10) * MB as usize / 8 * 7));
     assert_eq!(large.content_store, usual.content_store);
     assert_eq!((large.forwarder.pit, &large.listen), (usual.forwarder.pit, &usual.listen));
     assert_eq!(large.forwarder.dead_nonces, usual.forwarder.dead_nonces);
     let small = within("", Some(200 * MB));
-    assert_eq!(small.forwarder.memory, 35 * MB as usize);
+    assert_eq!(small.forwarder.memory, Some(35 * MB as usize));
     assert_eq!(small.listen.receive_buffer, Size(50 * MB / 32));
     assert!(small.forwarder.dead_nonces < usual.forwarder.dead_nonces);
     // A larger store adds to the limit.
@@ -200,7 +200,7 @@ fn without_a_limit_in_the_file_it_is_a_share_of_the_hosts_memory() {
         forwarder::tables::dead_nonces::DEFAULT_LIFETIME,
         20_000_000,
     );
-    assert!(with_nonces.forwarder.memory > table.most_memory() + 1500 * MB as usize);
+    assert!(with_nonces.forwarder.memory > Some(table.most_memory() + 1500 * MB as usize));
     let given = "[forwarder]\npending_per_face = 200000\ndead_nonces = 500000\n\
                  [listen]\nreceive_buffer = \"8 MB\"";
     let given = within(given, Some(200 * MB));

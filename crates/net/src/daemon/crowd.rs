@@ -4,7 +4,7 @@ use super::address::{Group, Source, groups};
 use control::{Duration, Time};
 use std::collections::BTreeMap;
 
-/// Refusals are logged at most this often.
+/// Rejections are logged at most this often.
 const LOG_EVERY: Duration = Duration::from_secs(1);
 
 /// The kinds of on-demand faces. Each has its own limit, so that one kind cannot exhaust another.

@@ -54,7 +54,7 @@ pub enum DaemonError {
         /// The name of the other, or its URI.
         second: String,
     },
-    /// A configured route or strategy is refused by the tables.
+    /// A configured route or strategy is rejected by the tables.
     #[error("cannot set up {prefix}: {why}")]
     Table {
         /// The prefix.
@@ -81,7 +81,7 @@ pub enum DaemonError {
     /// The trust rules for commands, or for announcements, cannot be read.
     #[error(transparent)]
     Trust(#[from] TrustError),
-    /// The system refuses something that the loop cannot do without.
+    /// The system rejects something that the loop cannot do without.
     #[error("{what}: {source}")]
     System {
         /// The failed action.
@@ -92,7 +92,7 @@ pub enum DaemonError {
 }
 
 impl DaemonError {
-    /// A wrapper for the system's refusals.
+    /// A wrapper for the system's rejections.
     pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> DaemonError {
         move |source| DaemonError::System { what, source }
     }

@@ -11,7 +11,7 @@ use crate::config::{LinkOptions, OnDemand};
 use crate::emulate::DelayLine;
 use crate::framing::MAX_FRAME;
 use crate::management::authority::Account;
-use crate::management::orders::{Change, Refused};
+use crate::management::orders::{Change, Rejected};
 use crate::management::{FaceInfo, Persistency};
 use crate::socket::Progress;
 use crate::socket::udp::ReceiveBuffers;
@@ -248,7 +248,7 @@ impl Face {
         &mut self,
         forwarder: &mut Forwarder,
         change: &Change,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), Rejected> {
         if self.marking.change(change)? {
             forwarder.set_marker(self.id, self.marking.active());
         }

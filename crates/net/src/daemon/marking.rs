@@ -4,7 +4,7 @@
 //! both of these parameters, one or none; what it has can be read and changed.
 
 use crate::management::Marking;
-use crate::management::orders::Refused;
+use crate::management::orders::Rejected;
 use control::Value;
 use schemes::defaults::MARKER;
 use schemes::{Choice, ChoiceError};
@@ -34,7 +34,7 @@ const THRESHOLD: &str = "threshold";
 ///
 /// # Errors
 /// The scheme has no such parameter (409), or the value is absurd (400).
-pub(super) fn changed(marker: &Choice, wanted: Marking) -> Result<Choice, Refused> {
+pub(super) fn changed(marker: &Choice, wanted: Marking) -> Result<Choice, Rejected> {
     let (mut marker, has) = (marker.clone(), read_parameters(marker));
     let name = marker.scheme().name;
     for (field, parameter, has, text) in [
@@ -54,10 +54,10 @@ pub(super) fn changed(marker: &Choice, wanted: Marking) -> Result<Choice, Refuse
         let Some(text) = text else { continue };
         if !has {
             let why = format!("the face's queue is managed by {name}, which has no {field}");
-            return Err(Refused { code: 409, why });
+            return Err(Rejected { code: 409, why });
         }
         let set = marker.set(parameter, &text);
-        set.map_err(|e: ChoiceError| Refused { code: 400, why: format!("{field}: {e}") })?;
+        set.map_err(|e: ChoiceError| Rejected { code: 400, why: format!("{field}: {e}") })?;
     }
     Ok(marker)
 }

@@ -113,7 +113,7 @@ impl WakeUps {
     /// A handle that asks from another thread.
     ///
     /// # Errors
-    /// The system refuses a descriptor.
+    /// The system rejects a descriptor.
     pub fn observer(&self) -> io::Result<Observer> {
         Ok(Observer { questions: self.ask.clone(), wake: self.wake.try_clone()? })
     }

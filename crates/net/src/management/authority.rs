@@ -8,7 +8,7 @@ mod replay;
 use super::command::Arrival;
 
 use super::checks::{Checks, Doubtful};
-use super::command::{Claim, Command, Refusal};
+use super::command::{Claim, Command, Rejection};
 use control::{Duration, Time};
 use document::Words;
 use once::Once;
@@ -113,7 +113,7 @@ pub struct Grant {
 #[derive(Debug)]
 pub enum Doubt {
     /// It may not.
-    Refused(Refusal),
+    Rejected(Rejection),
     /// It may not, and perhaps because of certificates that are not what they are called.
     Untrusted(String, Vec<Name>),
     /// A certificate is missing.
@@ -131,9 +131,9 @@ pub struct Lack {
     pub why: String,
 }
 
-impl From<Refusal> for Doubt {
-    fn from(refusal: Refusal) -> Doubt {
-        Doubt::Refused(refusal)
+impl From<Rejection> for Doubt {
+    fn from(rejection: Rejection) -> Doubt {
+        Doubt::Rejected(rejection)
     }
 }
 
@@ -155,7 +155,7 @@ impl Doubt {
             Broken::Signature { .. } | Broken::WrongType { .. } => {
                 Doubt::Untrusted(why, broken.chain.clone())
             }
-            _ => Refusal::Unauthorized(why).into(),
+            _ => Rejection::Unauthorized(why).into(),
         }
     }
 }
@@ -202,10 +202,10 @@ impl Rule {
             Who::Anybody => return Ok(self.grant(None)),
             _ if claim.kind == SignatureType::DigestSha256 => {
                 let why = "a digest does not identify the sender; a signature by a key is needed";
-                return Err(Refusal::unauthorized(why).into());
+                return Err(Rejection::unauthorized(why).into());
             }
             Who::Key(key) => checks.time(|| {
-                judge(key, claim, wall_ms).map_err(|why| Doubt::from(Refusal::Unauthorized(why)))
+                judge(key, claim, wall_ms).map_err(|why| Doubt::from(Rejection::Unauthorized(why)))
             })?,
             Who::Trusted(validator) => checks.time(|| {
                 let judged = command.judged_by(validator, wall_ms / 1000);
@@ -299,7 +299,7 @@ impl Authority {
             ),
             _ => "no rule allows this command from there".to_owned(),
         };
-        let mut doubt = Doubt::from(Refusal::Unauthorized(why));
+        let mut doubt = Doubt::from(Rejection::Unauthorized(why));
         let Authority { rules, checks, .. } = self;
         for rule in rules {
             if !rule.is_about(command, from) || !rule.users.have(account) {
@@ -307,7 +307,7 @@ impl Authority {
             }
             match rule.judge(command, wall_ms, checks) {
                 Ok(grant) => return Ok(grant),
-                Err(Doubt::Refused(_) | Doubt::Untrusted(..))
+                Err(Doubt::Rejected(_) | Doubt::Untrusted(..))
                     if matches!(doubt, Doubt::Lacks(_)) => {}
                 Err(other) => doubt = other,
             }
@@ -324,7 +324,7 @@ impl Authority {
         grant: Grant,
         claim: &Claim<'_>,
         arrival: Arrival,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         // An earlier run of the daemon may have accepted it. The start is the earlier one of what
         // was noted then and what follows from now: a clock that was set locks no program out.
         let ran_ms = arrival.now.since(Time::ZERO).as_millis();
@@ -334,7 +334,7 @@ impl Authority {
             && arrival.wall_ms.abs_diff(time_ms) <= grant.skew.as_millis()
         {
             let why = "the command was signed before this forwarder started; sign it again";
-            return Err(Refusal::unauthorized(why));
+            return Err(Rejection::unauthorized(why));
         }
         match (grant.key, grant.from) {
             (Some(key), _) => self.replays.admit(key, claim, arrival.wall_ms, grant.skew),

@@ -81,7 +81,7 @@ pub struct Claim<'a> {
 
 /// Why a command is not executed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub enum Rejection {
     /// The Interest is no command; it is not answered.
     #[error("not a command")]
     NotACommand,
@@ -93,19 +93,19 @@ pub enum Refusal {
     Unauthorized(String),
 }
 
-impl Refusal {
-    pub(super) fn unauthorized(why: impl Into<String>) -> Refusal {
-        Refusal::Unauthorized(why.into())
+impl Rejection {
+    pub(super) fn unauthorized(why: impl Into<String>) -> Rejection {
+        Rejection::Unauthorized(why.into())
     }
 }
 
-impl From<Refusal> for ControlResponse {
-    fn from(refusal: Refusal) -> ControlResponse {
-        let code = match refusal {
-            Refusal::NotACommand | Refusal::Malformed(_) => 400,
-            Refusal::Unauthorized(_) => 403,
+impl From<Rejection> for ControlResponse {
+    fn from(rejection: Rejection) -> ControlResponse {
+        let code = match rejection {
+            Rejection::NotACommand | Rejection::Malformed(_) => 400,
+            Rejection::Unauthorized(_) => 403,
         };
-        ControlResponse::new(code, refusal.to_string(), ControlParameters::default())
+        ControlResponse::new(code, rejection.to_string(), ControlParameters::default())
     }
 }
 
@@ -133,11 +133,11 @@ impl<'a> Command<'a> {
     /// Takes a command Interest apart and checks that it is whole.
     ///
     /// # Errors
-    /// See [`Refusal`].
-    pub fn take(interest: &Interest<'a>) -> Result<Command<'a>, Refusal> {
+    /// See [`Rejection`].
+    pub fn take(interest: &Interest<'a>) -> Result<Command<'a>, Rejection> {
         let name = interest.name();
         let [Some(protocol), Some(module), Some(verb)] = [1, 2, 3].map(|at| name.get(at)) else {
-            return Err(Refusal::NotACommand);
+            return Err(Rejection::NotACommand);
         };
         let [protocol, module, verb] = [protocol, module, verb].map(|word| word.value());
         let (claim, signature) =
@@ -147,7 +147,7 @@ impl<'a> Command<'a> {
             } else if name.len() > PREFIX + OLD_SIGNATURE {
                 (Claim::old(name)?, OLD_SIGNATURE)
             } else {
-                return Err(Refusal::unauthorized("the command is not signed"));
+                return Err(Rejection::unauthorized("the command is not signed"));
             };
         claim.check_digest()?;
         let asked = match (module, verb) {
@@ -188,36 +188,40 @@ fn big_endian(bytes: &[u8]) -> Option<u64> {
     Some(bytes.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)))
 }
 
-fn parameters(name: NameRef<'_>, module: &[u8], verb: &[u8]) -> Result<ControlParameters, Refusal> {
+fn parameters(
+    name: NameRef<'_>,
+    module: &[u8],
+    verb: &[u8],
+) -> Result<ControlParameters, Rejection> {
     let bytes = name
         .get(PREFIX)
         .filter(|c| c.typ() == types::GENERIC)
-        .ok_or_else(|| Refusal::Malformed("the command has no parameters".to_owned()))?;
+        .ok_or_else(|| Rejection::Malformed("the command has no parameters".to_owned()))?;
     let bytes = tlv::only(bytes.value(), numbers::CONTROL_PARAMETERS);
     let bytes = bytes.map_err(malformed_parameters)?;
     if let Some(field) = fields::misplaced(module, verb, bytes) {
-        return Err(Refusal::Malformed(format!("this command has no {field}")));
+        return Err(Rejection::Malformed(format!("this command has no {field}")));
     }
     ControlParameters::decode(bytes).map_err(malformed_parameters)
 }
 
-fn malformed_parameters(fault: Fault) -> Refusal {
-    Refusal::Malformed(format!("malformed parameters: {fault}"))
+fn malformed_parameters(fault: Fault) -> Rejection {
+    Rejection::Malformed(format!("malformed parameters: {fault}"))
 }
 
 impl<'a> Claim<'a> {
     /// The claim of a signed Interest of packet format v0.3.
-    fn signed(interest: &Interest<'a>) -> Result<Claim<'a>, Refusal> {
+    fn signed(interest: &Interest<'a>) -> Result<Claim<'a>, Rejection> {
         if !interest.check_parameters_digest() {
-            return Err(Refusal::Malformed("the parameters digest is wrong".to_owned()));
+            return Err(Rejection::Malformed("the parameters digest is wrong".to_owned()));
         }
         if interest.name().last().is_none_or(|last| last.typ() != types::PARAMETERS_DIGEST) {
             let why = "the name of a signed command ends in the parameters digest";
-            return Err(Refusal::Malformed(why.to_owned()));
+            return Err(Rejection::Malformed(why.to_owned()));
         }
         let (Some(info), Some(value)) = (interest.signature_info(), interest.signature_value())
         else {
-            return Err(Refusal::unauthorized("the command is not signed"));
+            return Err(Rejection::unauthorized("the command is not signed"));
         };
         Ok(Claim {
             kind: info.signature_type(),
@@ -232,14 +236,14 @@ impl<'a> Claim<'a> {
 
     /// The claim of a command of the older form:
     /// `…/<timestamp>/<nonce>/<SignatureInfo>/<SignatureValue>`.
-    fn old(name: NameRef<'a>) -> Result<Claim<'a>, Refusal> {
+    fn old(name: NameRef<'a>) -> Result<Claim<'a>, Rejection> {
         let last = name.len() - 1;
         let [time, nonce, info, value] = [last - 3, last - 2, last - 1, last]
             .map(|at| name.get(at).map(|c| c.value()).unwrap_or_default());
         let info = tlv::only(info, types::SIGNATURE_INFO);
         let info = info.ok().and_then(|info| SignatureInfo::decode(info).ok());
         let (Some(info), Ok(value)) = (info, tlv::only(value, types::SIGNATURE_VALUE)) else {
-            return Err(Refusal::unauthorized("the command is not signed"));
+            return Err(Rejection::unauthorized("the command is not signed"));
         };
         Ok(Claim {
             kind: info.signature_type(),
@@ -277,7 +281,7 @@ impl<'a> Claim<'a> {
         }
     }
 
-    fn check_digest(&self) -> Result<(), Refusal> {
+    fn check_digest(&self) -> Result<(), Rejection> {
         if self.kind != SignatureType::DigestSha256 {
             return Ok(());
         }
@@ -286,7 +290,7 @@ impl<'a> Claim<'a> {
         if digest.finalize().as_slice() == self.value {
             Ok(())
         } else {
-            Err(Refusal::unauthorized("the signature is wrong"))
+            Err(Rejection::unauthorized("the signature is wrong"))
         }
     }
 }
@@ -343,18 +347,18 @@ mod tests {
     // signed-interest.rst, "Processing, 1": [signed-interest-2]; "Processing, 4":
     // [signed-interest-5].
     #[test]
-    fn a_changed_byte_is_refused() {
+    fn a_changed_byte_is_rejected() {
         let good = bytes(CAPTURED);
         let mut parameters = good.clone();
         let at = parameters.windows(5).position(|w| w == b"hello").unwrap();
         parameters[at] = b'j';
         let interest = Interest::decode(&parameters).unwrap();
         let wrong = Command::take(&interest).unwrap_err();
-        assert_eq!(wrong, Refusal::unauthorized("the signature is wrong"));
+        assert_eq!(wrong, Rejection::unauthorized("the signature is wrong"));
         let mut value = good;
         *value.last_mut().unwrap() ^= 1;
         let interest = Interest::decode(&value).unwrap();
-        assert!(matches!(Command::take(&interest), Err(Refusal::Malformed(_))));
+        assert!(matches!(Command::take(&interest), Err(Rejection::Malformed(_))));
     }
 
     // signed-interest.rst, "Signed Interest": [signed-interest-1]; "Processing, 1":
@@ -374,7 +378,7 @@ mod tests {
         let wire = interest.encode();
         let interest = Interest::decode(&wire).unwrap();
         assert!(interest.check_parameters_digest(), "it is right, but stands elsewhere");
-        assert!(matches!(Command::take(&interest), Err(Refusal::Malformed(_))));
+        assert!(matches!(Command::take(&interest), Err(Rejection::Malformed(_))));
     }
 
     fn old_form(value: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
@@ -404,7 +408,7 @@ mod tests {
         assert_eq!(command.claim.nonce, Some(&[7; 8][..]));
         let wire = old_form(|_| vec![0; 32]);
         let interest = Interest::decode(&wire).unwrap();
-        assert!(matches!(Command::take(&interest), Err(Refusal::Unauthorized(_))));
+        assert!(matches!(Command::take(&interest), Err(Rejection::Unauthorized(_))));
     }
 
     // ControlCommand, "Request format": [mgmt-2].
@@ -415,8 +419,11 @@ mod tests {
             let wire = InterestBuf::new(uri.parse().unwrap()).encode();
             Command::take(&Interest::decode(&wire).unwrap()).map(|_| ()).unwrap_err()
         };
-        assert!(matches!(take("/localhost/nfd/rib/register/x"), Refusal::Unauthorized(_)));
-        assert!(matches!(take("/localhost/nfd/rib/register/x/1/2/3/4"), Refusal::Unauthorized(_)));
-        assert_eq!(take("/localhost/nfd"), Refusal::NotACommand);
+        assert!(matches!(take("/localhost/nfd/rib/register/x"), Rejection::Unauthorized(_)));
+        assert!(matches!(
+            take("/localhost/nfd/rib/register/x/1/2/3/4"),
+            Rejection::Unauthorized(_)
+        ));
+        assert_eq!(take("/localhost/nfd"), Rejection::NotACommand);
     }
 }

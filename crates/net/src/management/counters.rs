@@ -119,7 +119,7 @@ struct Memory {
     routes: usize,
     /// Remembered nonces.
     dead_nonces: usize,
-    /// Requests that were refused for want of memory.
+    /// Requests that were rejected for want of memory.
     refused: Refused,
 }
 
@@ -145,7 +145,7 @@ struct Face<'a> {
     place: FacePlace<'a>,
     #[serde(flatten)]
     counters: &'a FaceCounters,
-    /// Frames that the kernel refused or the emulated link lost.
+    /// Frames that the kernel rejected or the emulated link lost.
     lost: u64,
     /// The packets that wait to leave.
     queue: Queue,

@@ -51,7 +51,7 @@ pub struct FaceInfo {
     pub expires: Option<Time>,
     /// True if its socket is connected.
     pub up: bool,
-    /// Frames that the kernel refused or an emulated link lost.
+    /// Frames that the kernel rejected or an emulated link lost.
     pub lost: u64,
 }
 

@@ -3,7 +3,7 @@
 use super::authority::{Account, Doubt, Origin};
 use super::certificates::{Waiting, What};
 use super::command::Arrival;
-use super::command::{Asked, Command, Refusal};
+use super::command::{Asked, Command, Rejection};
 use super::learning::Hearing;
 use super::{Answer, Host, Management, Question};
 use control::Time;
@@ -35,7 +35,7 @@ impl Management {
         }
         if origin == Origin::Remote && !command.asked.is_for(from.0) {
             let why = "peers may register prefixes only for themselves";
-            return Err(Refusal::unauthorized(why).into());
+            return Err(Rejection::unauthorized(why).into());
         }
         if let Asked::Announcement(bytes) = command.asked {
             self.announcers.judge(bytes, wall_ms)?;
@@ -54,10 +54,10 @@ impl Management {
         command: &Command<'_>,
         account: Option<Account>,
         from: FaceId,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let Some(what) = self.beyond_bounds(host, command, account, from) else { return Ok(()) };
         let user = account.map_or("an unknown user".to_owned(), |a| format!("user {}", a.uid));
-        Err(Refusal::Unauthorized(format!(
+        Err(Rejection::Unauthorized(format!(
             "a program of {user} may not {what}; an [[authorize]] section with its `user` allows it"
         )))
     }
@@ -94,36 +94,36 @@ impl Management {
         forwarder: &mut Forwarder,
         doubt: Doubt,
         question: &Question<'_, '_>,
-    ) -> Option<Refusal> {
+    ) -> Option<Rejection> {
         let Question { now, since, wall_ms, from, interest, token, is_last } = *question;
-        let refusal = self.wait_or_reject(forwarder, now, doubt, || {
+        let rejection = self.wait_or_reject(forwarder, now, doubt, || {
             let wire = Bytes::copy_from_slice(interest.wire());
             let what = What::Command { wire, token: Bytes::copy_from_slice(token) };
             Waiting { what, from, since, wall_ms, is_last }
         });
-        refusal.filter(|refusal| *refusal != Refusal::NotACommand)
+        rejection.filter(|rejection| *rejection != Rejection::NotACommand)
     }
 
-    /// Has something wait if a certificate is missing; otherwise, why it is refused.
+    /// Has something wait if a certificate is missing; otherwise, why it is rejected.
     pub(super) fn wait_or_reject(
         &mut self,
         forwarder: &mut Forwarder,
         now: Time,
         doubt: Doubt,
         waiting: impl FnOnce() -> Waiting,
-    ) -> Option<Refusal> {
+    ) -> Option<Rejection> {
         match doubt {
-            Doubt::Refused(refusal) => Some(refusal),
+            Doubt::Rejected(rejection) => Some(rejection),
             Doubt::Untrusted(why, chain) => {
                 forget_content(forwarder, &chain);
-                Some(Refusal::Unauthorized(why))
+                Some(Rejection::Unauthorized(why))
             }
             Doubt::Lacks(lack) => match self.certificates.wait(now, &lack, waiting()) {
                 Ok(()) => {
                     tracing::debug!(certificate = %lack.name, "asking for a certificate");
                     None
                 }
-                Err(reason) => Some(Refusal::Unauthorized(format!("{}; {reason}", lack.why))),
+                Err(reason) => Some(Rejection::Unauthorized(format!("{}; {reason}", lack.why))),
             },
         }
     }

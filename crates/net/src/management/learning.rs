@@ -49,13 +49,13 @@ impl Management {
                 let hearing = Hearing { now, since: now, wall_ms, face, is_last: false };
                 self.hear(forwarder, hearing, ReceivedAnnouncement { announcement, longest });
             }
-            LearnedRoute::Refused { face, name } => {
+            LearnedRoute::Withdrawn { face, name } => {
                 let key = RouteKey { face, origin: ORIGIN_ANNOUNCEMENT };
                 let name = name.as_ref();
                 let prefixes = (0..=name.len()).rev().map(|n| name.prefix(n).to_name());
                 for prefix in prefixes {
                     if self.rib.remove(forwarder, &prefix, key) {
-                        tracing::debug!(%prefix, %face, "learned route refused");
+                        tracing::debug!(%prefix, %face, "learned route rejected");
                         break;
                     }
                 }
@@ -74,25 +74,25 @@ impl Management {
         let Hearing { now, since, wall_ms, face, is_last } = hearing;
         let read = match Announcement::read(&received.announcement, wall_ms) {
             Ok(read) => read,
-            Err(doubt) => return note_refused(face, &doubt),
+            Err(doubt) => return note_rejected(face, &doubt),
         };
         if let Err(doubt) = self.announcers.judge(&received.announcement, wall_ms) {
-            let refused = self.wait_or_reject(forwarder, now, doubt, || Waiting {
+            let rejected = self.wait_or_reject(forwarder, now, doubt, || Waiting {
                 what: What::Announcement(received),
                 from: face,
                 since,
                 wall_ms,
                 is_last,
             });
-            if let Some(refusal) = refused {
-                note_refused(face, &refusal);
+            if let Some(rejection) = rejected {
+                note_rejected(face, &rejection);
             }
             return;
         }
         let life = received.longest.min(Duration::from_millis(read.expires_in_ms));
         match self.add_learned(forwarder, &read.prefix, face, since + life) {
             Ok(()) => self.know(forwarder, &received.announcement),
-            Err(why) => note_refused(face, &why),
+            Err(why) => note_rejected(face, &why),
         }
     }
 
@@ -139,7 +139,7 @@ impl Management {
     }
 }
 
-fn note_refused(face: FaceId, why: &dyn Display) {
+fn note_rejected(face: FaceId, why: &dyn Display) {
     let why = why.to_string();
     tracing::debug!(%face, why, "prefix announcement rejected");
 }
@@ -179,9 +179,9 @@ mod tests {
             self.management.learn(&mut self.forwarder, Time(0), 0, learned_route);
         }
 
-        fn refuse(&mut self, name: &str) {
+        fn reject(&mut self, name: &str) {
             let learned_route =
-                LearnedRoute::Refused { face: self.face, name: name.parse().unwrap() };
+                LearnedRoute::Withdrawn { face: self.face, name: name.parse().unwrap() };
             self.management.learn(&mut self.forwarder, Time(0), 0, learned_route);
         }
 
@@ -217,15 +217,15 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_ends_the_route_that_the_name_went_by() {
+    fn a_rejection_ends_the_route_that_the_name_went_by() {
         let mut node = Node::new(true);
         node.hear("/a", 60_000);
         node.hear("/a/b", 60_000);
-        node.refuse("/a/b/c/1");
+        node.reject("/a/b/c/1");
         assert_eq!(node.routes(), [("/a".to_owned(), 2048, 60)]);
-        node.refuse("/b");
+        node.reject("/b");
         assert_eq!(node.routes().len(), 1);
-        node.refuse("/a/1");
+        node.reject("/a/1");
         assert_eq!(node.routes(), []);
         assert!(node.management.announced.is_empty());
     }

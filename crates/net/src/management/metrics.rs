@@ -226,7 +226,7 @@ const FACE: &[(Family, OfFace)] = &[
         put(&[], face.counters.marked);
     }),
     (
-        of("weir_face_lost_total", "", "Frames that the kernel refused or a link lost"),
+        of("weir_face_lost_total", "", "Frames that the kernel rejected or a link lost"),
         |face, put| {
             put(&[], face.info.lost);
         },
@@ -464,7 +464,7 @@ mod tests {
         }
     }
 
-    /// Prometheus refuses a family that comes twice, and names with other characters.
+    /// Prometheus rejects a family that comes twice, and names with other characters.
     #[test]
     fn metric_families_are_unique_and_have_valid_names() {
         let names: Vec<&str> = families().map(|(family, _)| family.name).collect();

@@ -71,9 +71,9 @@ impl Order {
         names::verb(self.reply.name.as_ref())
     }
 
-    /// The response that refuses it.
+    /// The response that rejects it.
     #[must_use]
-    pub fn refusal(&self, code: u64, why: impl Into<String>) -> ControlResponse {
+    pub fn rejection(&self, code: u64, why: impl Into<String>) -> ControlResponse {
         ControlResponse::new(code, why, self.asked.clone())
     }
 }
@@ -104,85 +104,85 @@ pub(super) fn frame(data: &[u8], token: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Why a task is refused.
+/// Why a task is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct Rejected {
     /// NFD's code.
     pub code: u64,
     /// In words.
     pub why: String,
 }
 
-fn refused<T>(code: u64, why: impl Into<String>) -> Result<T, Refused> {
-    Err(Refused { code, why: why.into() })
+fn rejected<T>(code: u64, why: impl Into<String>) -> Result<T, Rejected> {
+    Err(Rejected { code, why: why.into() })
 }
 
 /// Reads `faces/create`.
-pub(super) fn create(asked: &ControlParameters) -> Result<Task, Refused> {
-    let Some(text) = &asked.uri else { return refused(400, "faces/create needs a Uri") };
+pub(super) fn create(asked: &ControlParameters) -> Result<Task, Rejected> {
+    let Some(text) = &asked.uri else { return rejected(400, "faces/create needs a Uri") };
     let Some((scheme, _)) = text.split_once("://") else {
-        return refused(400, format!("`{text}` is not a face URI"));
+        return rejected(400, format!("`{text}` is not a face URI"));
     };
     if !["udp", "udp4", "udp6", "tcp", "tcp4", "tcp6", "ether"].contains(&scheme) {
-        return refused(406, format!("cannot create a face with the scheme `{scheme}`"));
+        return rejected(406, format!("cannot create a face with the scheme `{scheme}`"));
     }
     let uri = match text.parse::<FaceUri>() {
         Ok(uri) => uri,
-        Err(error) => return refused(400, error.to_string()),
+        Err(error) => return rejected(400, error.to_string()),
     };
     if let FaceUri::Ether(address) = uri {
         return create_ether(asked, address);
     }
     let FaceUri::Internet { carrier, host, .. } = &uri else {
-        return refused(406, "cannot create a face to a Unix socket");
+        return rejected(406, "cannot create a face to a Unix socket");
     };
     let literal = host.split('%').next().unwrap_or_default().parse::<std::net::IpAddr>();
     let Ok(address) = literal else {
-        return refused(400, format!("`{text}` is not canonical: it has no address"));
+        return rejected(400, format!("`{text}` is not canonical: it has no address"));
     };
     if uri.to_string() != *text || !text.contains(&address.to_string()) {
-        return refused(400, format!("`{text}` is not canonical; it would be {uri}"));
+        return rejected(400, format!("`{text}` is not canonical; it would be {uri}"));
     }
     if address.is_multicast() {
-        return refused(406, "only the configuration can create multicast faces");
+        return rejected(406, "only the configuration can create multicast faces");
     }
     if *carrier == Carrier::Tcp && asked.local_uri.is_some() {
-        return refused(406, "the LocalUri of a TCP face cannot be chosen");
+        return rejected(406, "the LocalUri of a TCP face cannot be chosen");
     }
     let change = new_face(asked, address.is_loopback())?;
     Ok(Task::Create(Create { uri, device: None, change }))
 }
 
 /// Reads the properties of a face to be made; `is_here`: to this host.
-fn new_face(asked: &ControlParameters, is_here: bool) -> Result<Change, Refused> {
+fn new_face(asked: &ControlParameters, is_here: bool) -> Result<Change, Rejected> {
     let change = change(asked)?;
     if change.persistency == Some(Persistency::OnDemand) {
-        return refused(406, "only peers can create on-demand faces");
+        return rejected(406, "only peers can create on-demand faces");
     }
     if change.flags & change.mask & status::LOCAL_FIELDS != 0 && !is_here {
-        return refused(406, "local fields are for faces on this host");
+        return rejected(406, "local fields are for faces on this host");
     }
     Ok(change)
 }
 
 /// Reads `faces/create` with the URI of a station, with NFD's codes.
-fn create_ether(asked: &ControlParameters, address: Mac) -> Result<Task, Refused> {
+fn create_ether(asked: &ControlParameters, address: Mac) -> Result<Task, Rejected> {
     let uri = FaceUri::Ether(address);
     if asked.uri.as_ref() != Some(&uri.to_string()) {
-        return refused(400, format!("the Uri is not canonical; it would be {uri}"));
+        return rejected(400, format!("the Uri is not canonical; it would be {uri}"));
     }
     if address.is_group() {
-        return refused(406, "only the configuration can create multicast faces");
+        return rejected(406, "only the configuration can create multicast faces");
     }
     if !address.is_station() {
-        return refused(406, format!("no station has the address {address}"));
+        return rejected(406, format!("no station has the address {address}"));
     }
     let device = match asked.local_uri.as_deref().map(str::parse) {
         Some(Ok(FaceUri::Device(name))) => name,
-        Some(Err(error)) => return refused(400, format!("LocalUri: {error}")),
+        Some(Err(error)) => return rejected(400, format!("LocalUri: {error}")),
         Some(Ok(_)) | None => {
             let why = "a face over Ethernet needs the interface as LocalUri, such as dev://eth0";
-            return refused(406, why);
+            return rejected(406, why);
         }
     };
     let change = new_face(asked, false)?;
@@ -194,42 +194,42 @@ pub(super) fn update(
     asked: &ControlParameters,
     from: FaceId,
     forwarder: &Forwarder,
-) -> Result<Task, Refused> {
+) -> Result<Task, Rejected> {
     let face = asked.face_id.filter(|id| *id != 0).map_or(from, FaceId);
     let Some(scope) = forwarder.face_scope(face) else {
-        return refused(404, format!("there is no face {face}"));
+        return rejected(404, format!("there is no face {face}"));
     };
     let change = change(asked)?;
     if change.flags & change.mask & status::LOCAL_FIELDS != 0 && scope != Scope::Local {
-        return refused(409, "local fields are for faces on this host");
+        return rejected(409, "local fields are for faces on this host");
     }
     Ok(Task::Update(face, change))
 }
 
 /// Reads `faces/destroy`; the driver says whether there was such a face.
-pub(super) fn destroy(asked: &ControlParameters) -> Result<Task, Refused> {
+pub(super) fn destroy(asked: &ControlParameters) -> Result<Task, Rejected> {
     match asked.face_id {
-        None | Some(0) => refused(400, "faces/destroy needs a FaceId"),
+        None | Some(0) => rejected(400, "faces/destroy needs a FaceId"),
         Some(id) => Ok(Task::Destroy(FaceId(id))),
     }
 }
 
 /// Reads what `faces/create` and `faces/update` have in common.
-pub(super) fn change(asked: &ControlParameters) -> Result<Change, Refused> {
+pub(super) fn change(asked: &ControlParameters) -> Result<Change, Rejected> {
     let persistency = match asked.persistency {
         None => None,
         Some(0) => Some(Persistency::Persistent),
         Some(1) => Some(Persistency::OnDemand),
         Some(2) => Some(Persistency::Permanent),
-        Some(other) => return refused(400, format!("{other} is not a FacePersistency")),
+        Some(other) => return rejected(400, format!("{other} is not a FacePersistency")),
     };
     if asked.flags.is_some() != asked.mask.is_some() {
-        return refused(400, "Flags and Mask must be given together");
+        return rejected(400, "Flags and Mask must be given together");
     }
     // More than a packet may have is no bound; less than NFD's least leaves no room for content.
     let mtu = asked.mtu.map(|mtu| usize::try_from(mtu).unwrap_or(usize::MAX));
     if mtu.is_some_and(|mtu| mtu < LEAST_MTU) {
-        return refused(400, format!("an Mtu is at least {LEAST_MTU}"));
+        return rejected(400, format!("an Mtu is at least {LEAST_MTU}"));
     }
     let (flags, mask) = (asked.flags.unwrap_or(0), asked.mask.unwrap_or(0));
     let marking =
@@ -282,8 +282,8 @@ mod tests {
             ("unix:///run/nfd/nfd.sock", 406),
             ("udp4://224.0.23.170:56363", 406),
         ] {
-            let refused = create(&asked(uri)).unwrap_err();
-            assert_eq!(refused.code, code, "{uri}: {}", refused.why);
+            let rejected = create(&asked(uri)).unwrap_err();
+            assert_eq!(rejected.code, code, "{uri}: {}", rejected.why);
         }
         assert_eq!(create(&ControlParameters::default()).unwrap_err().code, 400);
         for uri in ["udp4://192.0.2.1:7777", "tcp6://[2001:db8::1]:6363"] {
@@ -312,15 +312,15 @@ mod tests {
             ("ether://[08:00:27:01:01]", Some("dev://eth0"), 400),
             ("dev://eth0", None, 406),
         ] {
-            let refused = with(uri, local).unwrap_err();
-            assert_eq!(refused.code, code, "{uri} {local:?}: {}", refused.why);
+            let rejected = with(uri, local).unwrap_err();
+            assert_eq!(rejected.code, code, "{uri} {local:?}: {}", rejected.why);
         }
     }
 
     // FaceMgmt, "Create a face": [mgmt-6], [mgmt-7].
     // Other projects' programs, "Commands": [peer-25].
     #[test]
-    fn absurd_parameters_are_refused() {
+    fn absurd_parameters_are_rejected() {
         let base = asked("udp4://192.0.2.1:7777");
         for (wrong, code) in [
             (ControlParameters { persistency: Some(7), ..base.clone() }, 400),

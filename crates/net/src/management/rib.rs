@@ -135,7 +135,7 @@ impl Rib {
     /// Adds a route or changes it.
     ///
     /// # Errors
-    /// The FIB refuses it; nothing is changed then.
+    /// The FIB rejects it; nothing is changed then.
     pub fn add(
         &mut self,
         forwarder: &mut Forwarder,

@@ -72,8 +72,8 @@ impl<'a> Routes<'a> {
             flags: self.flags(asked.flags.unwrap_or(CHILD_INHERIT)),
             expires: period.map(|period| self.command.arrival.now + period),
         };
-        if let Some(refusal) = self.add(prefix, RouteKey { face, origin }, route, asked) {
-            return refusal;
+        if let Some(rejection) = self.add(prefix, RouteKey { face, origin }, route, asked) {
+            return rejection;
         }
         let body = ControlParameters {
             name: Some(prefix.clone()),
@@ -92,8 +92,8 @@ impl<'a> Routes<'a> {
         let none = ControlParameters::default();
         let announcement = match Announcement::read(bytes, self.command.arrival.wall_ms) {
             Ok(announcement) => announcement,
-            Err(refusal) => {
-                return ControlResponse::new(refusal.code(), refusal.to_string(), none);
+            Err(rejection) => {
+                return ControlResponse::new(rejection.code(), rejection.to_string(), none);
             }
         };
         let route = Route {
@@ -104,8 +104,8 @@ impl<'a> Routes<'a> {
             ),
         };
         let key = RouteKey { face: self.command.arrival.from, origin: ORIGIN_ANNOUNCEMENT };
-        if let Some(refusal) = self.add(&announcement.prefix, key, route, &none) {
-            return refusal;
+        if let Some(rejection) = self.add(&announcement.prefix, key, route, &none) {
+            return rejection;
         }
         let body = ControlParameters {
             name: Some(announcement.prefix),
@@ -128,8 +128,8 @@ impl<'a> Routes<'a> {
         asked: &ControlParameters,
     ) -> Option<ControlResponse> {
         let RouteKey { face, origin } = key;
-        if let Some(refusal) = self.unusable(prefix, face, asked) {
-            return Some(refusal);
+        if let Some(rejection) = self.unusable(prefix, face, asked) {
+            return Some(rejection);
         }
         if !self.rib.has(prefix, key) && self.rib.routes_of(face) >= self.command.per_face {
             return Some(self.too_many(face, asked));
@@ -145,7 +145,7 @@ impl<'a> Routes<'a> {
                 tracing::debug!(%prefix, %face, origin, cost, flags, "route registered");
                 None
             }
-            Err(error) => Some(fib_refusal(error, asked)),
+            Err(error) => Some(fib_rejection(error, asked)),
         }
     }
 
@@ -170,8 +170,8 @@ impl<'a> Routes<'a> {
     fn add_next_hop(&mut self, asked: &ControlParameters) -> ControlResponse {
         let Some(prefix) = &asked.name else { return missing_name(asked) };
         let (face, cost) = (self.face(asked), asked.cost.unwrap_or(0));
-        if let Some(refusal) = self.unusable(prefix, face, asked) {
-            return refusal;
+        if let Some(rejection) = self.unusable(prefix, face, asked) {
+            return rejection;
         }
         match self.forwarder.add_route(face, prefix.as_ref(), cost) {
             Ok(Added::New) if self.forwarder.fib().routes_of(face) > self.command.per_face => {
@@ -179,7 +179,7 @@ impl<'a> Routes<'a> {
                 return self.too_many(face, asked);
             }
             Ok(_) => {}
-            Err(error) => return fib_refusal(error, asked),
+            Err(error) => return fib_rejection(error, asked),
         }
         let body = ControlParameters {
             name: Some(prefix.clone()),
@@ -239,7 +239,7 @@ fn reserved(prefix: &Name, asked: &ControlParameters) -> ControlResponse {
     ControlResponse::new(403, format!("{prefix} belongs to the forwarder"), asked.clone())
 }
 
-fn fib_refusal(error: FibError, asked: &ControlParameters) -> ControlResponse {
+fn fib_rejection(error: FibError, asked: &ControlParameters) -> ControlResponse {
     let code = match error {
         FibError::TooDeep(_) => 414,
         FibError::Full { .. } | FibError::Memory => 500,

@@ -33,10 +33,10 @@ struct Node {
 
 impl Node {
     fn new(routes_per_face: usize) -> Node {
-        Node::with_memory(routes_per_face, usize::MAX)
+        Node::with_memory(routes_per_face, None)
     }
 
-    fn with_memory(routes_per_face: usize, memory: usize) -> Node {
+    fn with_memory(routes_per_face: usize, memory: Option<usize>) -> Node {
         let strategy = schemes::Choice::named("best-route").unwrap().strategy().unwrap();
         let dead_nonces = 100;
         let config = ForwarderConfig { memory, dead_nonces, ..ForwarderConfig::new(strategy) };
@@ -228,9 +228,9 @@ fn an_application_has_only_so_many_routes() {
     for prefix in ["/a", "/b"] {
         assert_eq!(node.command("rib/register", &of(prefix)).code, 200);
     }
-    let refused = node.command("rib/register", &of("/c"));
-    assert_eq!(refused.code, 403);
-    assert!(refused.text.contains("2 routes"), "{}", refused.text);
+    let rejected = node.command("rib/register", &of("/c"));
+    assert_eq!(rejected.code, 403);
+    assert!(rejected.text.contains("2 routes"), "{}", rejected.text);
     assert_eq!(node.command("rib/register", &of("/b")).code, 200, "one that it has may change");
     node.command("rib/unregister", &of("/a"));
     assert_eq!(node.command("rib/register", &of("/c")).code, 200);
@@ -248,8 +248,8 @@ fn invalid_commands_get_an_error_response() {
     assert_eq!(node.command("rib/reverse", &of("/a")).code, 501);
     assert_eq!(node.command("faces/create", &of("/a")).code, 400);
     let dear = ControlParameters { cost: Some(1), ..of("/a") };
-    let refused = node.command("rib/unregister", &dear);
-    assert_eq!((refused.code, &refused.text[..]), (400, "this command has no Cost"));
+    let rejected = node.command("rib/unregister", &dear);
+    assert_eq!((rejected.code, &rejected.text[..]), (400, "this command has no Cost"));
     assert_eq!(node.command("rib/register", &of("/localhost/nfd/rib")).code, 403);
     let deep: String = (0..200).map(|i| format!("/{i}")).collect();
     assert_eq!(node.command("rib/register", &of(&deep)).code, 414);
@@ -541,7 +541,7 @@ fn faces_are_found_by_what_is_known_of_them() {
     }
     let mut interest = InterestBuf::new("/localhost/nfd/faces/query/x".parse().unwrap());
     (interest.can_be_prefix, interest.must_be_fresh) = (true, true);
-    let packet = node.ask(1, &interest.encode()).expect("a refusal");
+    let packet = node.ask(1, &interest.encode()).expect("a rejection");
     let data = Data::decode(&packet).unwrap();
     assert_eq!(data.content_type(), packet::ContentType::NACK);
     assert_eq!(ControlResponse::decode(data.content()).unwrap().code, 400);

@@ -141,10 +141,10 @@ impl Traces {
         ControlResponse::new(200, "OK", body)
     }
 
-    /// Writes a log line for each packet from now on, if the log takes such lines.
+    /// Writes log lines about packets and their steps from now on, if the log takes such lines.
     pub fn log(&mut self, forwarder: &mut Forwarder) {
-        if tracing::enabled!(target: recorder::TARGET, tracing::Level::DEBUG) {
-            self.recorder().log();
+        let logs = self.recorder().log();
+        if logs {
             self.listen(forwarder);
         }
     }

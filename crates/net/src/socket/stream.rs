@@ -74,7 +74,7 @@ impl Socket {
 /// A lone Interest must not wait for the acknowledgement of the one before it.
 pub(super) fn send_at_once(socket: &TcpStream) {
     if let Err(error) = socket.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY refused");
+        tracing::debug!(%error, "TCP_NODELAY rejected");
     }
 }
 

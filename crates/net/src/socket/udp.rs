@@ -194,7 +194,7 @@ impl Udp {
     fn finish(socket: Socket, peer: Option<SocketAddr>) -> io::Result<Udp> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         // Follow the path's MTU as the kernel learns it (the library's own choice is to probe above
-        // it): a datagram that is too long is refused and the route's MTU read again.
+        // it): a datagram that is too long is rejected and the route's MTU read again.
         #[cfg(target_os = "linux")]
         {
             use rustix::net::sockopt::{
@@ -310,7 +310,7 @@ impl Udp {
             let count = match self.state.recv(UdpSockRef::from(&self.socket), slots, &mut meta) {
                 Ok(count) => count,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(Progress::Blocked),
-                // An earlier datagram of ours was refused: the peer's program is not running now.
+                // An earlier datagram of ours was rejected: the peer's program is not running now.
                 Err(e) if errors < 16 => {
                     errors += 1;
                     self.unreachable |= is_unreachable(&e);

@@ -38,8 +38,8 @@ pub enum WebSocketError {
     #[error("{0}")]
     Page(String),
     /// The request that opens it is none.
-    #[error("the peer was refused: {0}")]
-    Refused(Box<Error>),
+    #[error("the peer was rejected: {0}")]
+    Rejected(Box<Error>),
     /// The peer does not do as RFC 6455 says, sent too long a message, or is gone.
     #[error("the connection broke: {0}")]
     Broken(Box<Error>),
@@ -60,9 +60,9 @@ impl Callback for Guard {
         let origin = shortened(&String::from_utf8_lossy(origin.as_bytes()), SHOWN);
         let why =
             format!("a page of `{origin}` may not connect; `websocket_origins` lists who may");
-        let mut refused = ErrorResponse::new(Some(why));
-        *refused.status_mut() = StatusCode::FORBIDDEN;
-        Err(refused)
+        let mut rejected = ErrorResponse::new(Some(why));
+        *rejected.status_mut() = StatusCode::FORBIDDEN;
+        Err(rejected)
     }
 }
 
@@ -207,7 +207,7 @@ impl<S: Read + Write> WebSocket<S> {
         self.state = match begun {
             Ok(socket) => State::Open(socket),
             Err(HandshakeError::Interrupted(handshake)) => State::Opening(handshake),
-            Err(HandshakeError::Failure(error)) => return Err(refused(error)),
+            Err(HandshakeError::Failure(error)) => return Err(rejected(error)),
         };
         Ok(())
     }
@@ -257,13 +257,13 @@ impl<S: Read + Write> WebSocket<S> {
 }
 
 /// The reason why a connection failed; for a page, the text sent to it.
-fn refused(error: Error) -> WebSocketError {
+fn rejected(error: Error) -> WebSocketError {
     if let Error::Http(answer) = &error
         && let Some(why) = answer.body().as_deref()
     {
         return WebSocketError::Page(String::from_utf8_lossy(why).into_owned());
     }
-    WebSocketError::Refused(Box::new(error))
+    WebSocketError::Rejected(Box::new(error))
 }
 
 /// The consequence of an error for the connection.

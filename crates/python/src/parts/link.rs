@@ -148,7 +148,7 @@ impl Shaper for Holding {
         self.next = next;
         match passes {
             Some(true) => Offer::Pass(interest),
-            Some(false) => Offer::Refused(interest),
+            Some(false) => Offer::Rejected(interest),
             None => {
                 self.held.insert(interest.handle, interest);
                 Offer::Held

@@ -130,7 +130,7 @@ fn flows_of_only_one_result_are_reported() {
 
 #[test]
 fn nothing_in_common_is_an_error() {
-    let refused = |first: Vec<RunResult>, second: Vec<RunResult>| match compared(first, second) {
+    let rejected = |first: Vec<RunResult>, second: Vec<RunResult>| match compared(first, second) {
         Err(error @ ReportError::NothingInCommon { .. }) => error.to_string(),
         other => panic!("{other:?}"),
     };
@@ -138,12 +138,12 @@ fn nothing_in_common_is_an_error() {
     strange.flows[0].flow = "x /y".to_owned();
     strange.links.clear();
     strange.nodes.clear();
-    let why = refused(vec![run(1, 8.0, &[])], vec![strange]);
+    let why = rejected(vec![run(1, 8.0, &[])], vec![strange]);
     assert!(why.contains("a and b have nothing in common: no flow, workload"), "{why}");
     let rated = |rates: [&str; 2]| rates.map(|rate| run(1, 8.0, &[("link.rate", rate)])).to_vec();
-    let why = refused(rated(["1", "2"]), rated(["3", "4"]));
+    let why = rejected(rated(["1", "2"]), rated(["3", "4"]));
     assert!(why.contains("link.rate"), "{why}");
-    assert!(refused(Vec::new(), vec![run(1, 8.0, &[])]).contains("a has no run"));
+    assert!(rejected(Vec::new(), vec![run(1, 8.0, &[])]).contains("a has no run"));
 }
 
 #[test]

@@ -42,8 +42,8 @@ fn labels(lines: &[Line]) -> Vec<&str> {
     lines.iter().map(|line| line.label.as_str()).collect()
 }
 
-fn refused(results: &Results, request: &Request) -> String {
-    draw(results, request).expect_err("it is refused").to_string()
+fn rejected(results: &Results, request: &Request) -> String {
+    draw(results, request).expect_err("it is rejected").to_string()
 }
 
 #[test]
@@ -77,25 +77,25 @@ fn a_single_seed_has_no_band() {
 fn an_unknown_field_is_reported_with_the_known_fields() {
     let lossy = lossy();
     let named = |name: &str| Some(name.to_owned());
-    let error = refused(&lossy, &Request { x: named("loss"), ..Request::default() });
+    let error = rejected(&lossy, &Request { x: named("loss"), ..Request::default() });
     assert_eq!(
         error,
         "`loss` is not a field of these results; fields with numbers: link.loss; with texts: \
          control"
     );
-    let error = refused(&lossy, &Request { facet: named("queue"), ..Request::default() });
+    let error = rejected(&lossy, &Request { facet: named("queue"), ..Request::default() });
     assert!(error.contains("`queue`") && error.contains("link.loss"), "{error}");
-    let error = refused(&lossy, &Request { x: named("control"), ..Request::default() });
+    let error = rejected(&lossy, &Request { x: named("control"), ..Request::default() });
     assert!(error.contains("cannot be an x axis") && error.contains("link.loss"), "{error}");
-    let error = refused(&lossy, &Request { y: named("good"), ..Request::default() });
+    let error = rejected(&lossy, &Request { y: named("good"), ..Request::default() });
     assert!(error.contains("`good` is not a measure; valid are settled-goodput, "), "{error}");
-    let error = refused(&lossy, &Request { y: named("hit-ratio"), ..Request::default() });
+    let error = rejected(&lossy, &Request { y: named("hit-ratio"), ..Request::default() });
     assert_eq!(error, "no run has a value of `hit-ratio`");
     let texts = results(vec![run(&[("control", "bbr")], 1, 1.0, 1.0)]);
-    let error = refused(&texts, &Request::default());
+    let error = rejected(&texts, &Request::default());
     assert!(error.contains("no swept field has two or more numbers"), "{error}");
     let stopped = RunResult { interrupted: true, ..RunResult::default() };
-    let error = refused(&results(vec![stopped]), &Request::default());
+    let error = rejected(&results(vec![stopped]), &Request::default());
     assert!(error.contains("no run is complete"), "{error}");
 }
 
@@ -302,7 +302,7 @@ fn a_page_draws_the_first_panels_with_a_note_and_a_file_has_a_limit() {
     assert_eq!(picture.panels.len(), 12);
     assert!(picture.caption.contains("the first 12 of 25 panels"), "{}", picture.caption);
     assert_eq!(draw(&runs(25), &Request::default()).unwrap().panels.len(), 25);
-    let error = refused(&runs(40), &Request::default());
+    let error = rejected(&runs(40), &Request::default());
     assert_eq!(error, "40 panels would be drawn, 36 are possible");
 }
 

@@ -10,10 +10,10 @@ fn status(method: &Method, target: &str, fields: &[(&str, &str)]) -> u16 {
         &["https://Player.example:443/".to_owned(), "http://player.example:8000".to_owned()],
     );
     admit(&guard.unwrap(), method, target, Version::HTTP_11, fields).map_or_else(
-        |refusal| {
-            let parts = refusal.text.matches(';').count();
-            assert!(parts >= 1, "it says what to do: {}", refusal.text);
-            refusal.status.as_u16()
+        |rejection| {
+            let parts = rejection.text.matches(';').count();
+            assert!(parts >= 1, "it says what to do: {}", rejection.text);
+            rejection.status.as_u16()
         },
         |_| 200,
     )
@@ -25,7 +25,7 @@ fn admit(
     target: &str,
     version: Version,
     fields: &[(&str, &str)],
-) -> Result<Option<HeaderValue>, Refusal> {
+) -> Result<Option<HeaderValue>, Rejection> {
     let mut headers = HeaderMap::new();
     for (field, value) in fields {
         headers.append(field.parse::<HeaderName>().unwrap(), value.parse().unwrap());
@@ -194,9 +194,9 @@ fn metrics_are_for_collectors_and_not_for_pages() {
         let fields = [&[("host", host)], more].concat();
         match admit(&guard, &GET, "/metrics", Version::HTTP_11, &fields) {
             Ok(_) => 200,
-            Err(refusal) => {
-                assert!(!refusal.text.contains("gateway") && refusal.text.contains(';'));
-                refusal.status.as_u16()
+            Err(rejection) => {
+                assert!(!rejection.text.contains("gateway") && rejection.text.contains(';'));
+                rejection.status.as_u16()
             }
         }
     };
@@ -232,9 +232,9 @@ fn the_documentation_is_for_its_own_address_and_pages() {
         fields,
     ) {
         Ok(_) => 200,
-        Err(refusal) => {
-            assert!(!refusal.text.contains("gateway") && refusal.text.contains(';'));
-            refusal.status.as_u16()
+        Err(rejection) => {
+            assert!(!rejection.text.contains("gateway") && rejection.text.contains(';'));
+            rejection.status.as_u16()
         }
     };
     let here = ("host", "127.0.0.1:8090");
@@ -249,7 +249,7 @@ fn the_documentation_is_for_its_own_address_and_pages() {
 }
 
 #[test]
-fn a_refusal_repeats_a_part_and_no_control_characters() {
+fn a_rejection_repeats_a_part_and_no_control_characters() {
     let host = "x".repeat(9000);
     let text = |fields: &[(&str, &str)]| {
         let guard = Guard::default();
@@ -275,7 +275,7 @@ fn http_2_has_its_authority_in_the_target() {
     let guard = Guard::new(&[], &[]).unwrap();
     let of = |target, fields: &[(&str, &str)]| {
         let admitted = admit(&guard, &GET, target, Version::HTTP_2, fields);
-        admitted.map_or_else(|refusal| refusal.status.as_u16(), |_| 200)
+        admitted.map_or_else(|rejection| rejection.status.as_u16(), |_| 200)
     };
     assert_eq!(of("http://localhost:8080/a", &[]), 200);
     assert_eq!(of("https://localhost/a", &[("host", "LOCALHOST")]), 200);

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const MAX_PARTS: u32 = 2_000_000;
 
 /// The tree of an XML file. There is no way out of it: a document type, and with it every entity
-/// that is not one of XML's own, is refused.
+/// that is not one of XML's own, is rejected.
 pub fn parse<'t>(source: &Source<'_>, text: &'t str) -> Option<Document<'t>> {
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_PARTS, ..Default::default() };
     match Document::parse_with_options(text, options) {

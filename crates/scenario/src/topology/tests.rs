@@ -25,7 +25,7 @@ fn small_shapes_are_as_drawn() {
     assert_eq!((shapes::line(1).nodes.len(), shapes::line(1).links.len()), (1, 0));
 }
 
-/// So that a network that is too large is refused before it takes memory.
+/// So that a network that is too large is rejected before it takes memory.
 #[test]
 fn the_nodes_of_a_network_are_known_before_it_is_made() {
     let shape = |size, rows, depth| ShapeSection {
@@ -468,7 +468,7 @@ fn wrong_lines_of_mini_ndn_are_explained() {
 }
 
 #[test]
-fn hostile_files_are_refused_and_not_worked_on() {
+fn hostile_files_are_rejected_and_not_worked_on() {
     let bomb =
         "<!DOCTYPE g [<!ENTITY a \"aaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]><graphml>&b;</graphml>";
     let outside = "<!DOCTYPE g [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><graphml>&a;</graphml>";

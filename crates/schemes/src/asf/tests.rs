@@ -138,7 +138,7 @@ fn a_nack_puts_a_face_behind_all_others_until_data_come_from_it() {
     assert_eq!(out, [Action::Forward(6)]);
     let out = entry.nack(&mut asf, 6, NackReason::NoRoute);
     assert_eq!(out, [Action::Nack(NackReason::NoRoute)]);
-    // Both have refused: the cheaper one, and its Data make it the first again.
+    // Both have rejected: the cheaper one, and its Data make it the first again.
     assert_eq!(fetch(&mut asf, &mut entry, 30), 5);
     assert_eq!(fetch(&mut asf, &mut entry, 30), 5);
 }
@@ -151,7 +151,7 @@ fn an_interest_given_up_by_the_link_goes_to_the_next_face() {
     entry.renew();
     assert_eq!(entry.interest(&mut asf, 1), [Action::Forward(5)]);
     assert_eq!(entry.dropped(&mut asf, 5), [Action::Forward(6)]);
-    assert_eq!(entry.dropped(&mut asf, 6), [], "both may have arrived: nobody has refused");
+    assert_eq!(entry.dropped(&mut asf, 6), [], "both may have arrived: nobody has rejected");
     // Data of the second make it the first.
     assert_eq!(entry.data(&mut asf, 6), [Action::Linger(Duration::from_millis(50))]);
     entry.renew();

@@ -100,7 +100,7 @@ impl Round {
         self.overflowed = self.overflowed.min(self.lost);
     }
 
-    /// A node refused the Interest because of congestion.
+    /// A node rejected the Interest because of congestion.
     pub(super) fn nacked(&mut self) {
         self.nacked += 1;
     }
@@ -141,7 +141,7 @@ pub(super) struct Bounds {
     loss_threshold: f64,
     /// `inflight_hi`.
     hi: Option<f64>,
-    /// It was set by a mark or a refusal: nodes on the path want less, whatever the path holds.
+    /// It was set by a mark or a rejection: nodes on the path want less, whatever the path holds.
     asked_for: bool,
     /// By how much the bound rises with the next good round in which it was reached.
     step: f64,

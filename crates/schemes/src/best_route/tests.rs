@@ -129,7 +129,7 @@ fn a_nack_does_not_send_the_interest_back_down() {
 }
 
 #[test]
-fn after_all_have_refused_an_interest_is_new_again() {
+fn after_all_have_rejected_an_interest_is_new_again() {
     let mut entry = Entry::with(&[5]);
     entry.interest(0, 1);
     entry.nack(1, 5, NackReason::NoRoute);

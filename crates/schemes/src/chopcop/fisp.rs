@@ -298,7 +298,7 @@ impl Shaper for Fisp {
         }
         let held = self.flows.state(interest.flow).map_or(0, |flow| flow.held);
         if held.saturating_add(interest.size.0) > self.interest_queue {
-            return Offer::Refused(interest);
+            return Offer::Rejected(interest);
         }
         self.flows.change(interest.flow, |flow| flow.held += interest.size.0);
         self.delayed.push_back((cx.now + self.hold, interest));

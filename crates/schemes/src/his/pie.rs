@@ -50,8 +50,8 @@ impl Pie {
     /// True if an Interest that finds `waiting` others is rejected.
     pub(super) fn rejects(&mut self, cx: &mut Cx<'_>, waiting: usize) -> bool {
         self.update(cx.now, waiting);
-        let refused = cx.rng.chance(self.probability);
-        refused && self.allowance == Duration::ZERO
+        let rejected = cx.rng.chance(self.probability);
+        rejected && self.allowance == Duration::ZERO
     }
 
     /// An Interest left the queue; `waiting` Interests remain.
@@ -129,12 +129,12 @@ mod tests {
         let mut pie = Pie::new(Duration::from_millis(20), Duration::from_millis(100));
         let mut rng = Rng::stream(0, &[]);
         pie.probability = 1.0;
-        let mut refused = |pie: &mut Pie, at| {
+        let mut rejected = |pie: &mut Pie, at| {
             pie.probability = 1.0;
             pie.rejects(&mut Cx { now: ms(at), rng: &mut rng, tap: &mut |_| {} }, 40)
         };
-        assert!(!refused(&mut pie, 0));
-        assert!(!refused(&mut pie, 90));
-        assert!(refused(&mut pie, 120));
+        assert!(!rejected(&mut pie, 0));
+        assert!(!rejected(&mut pie, 90));
+        assert!(rejected(&mut pie, 120));
     }
 }

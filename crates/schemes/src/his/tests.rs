@@ -210,17 +210,17 @@ fn the_queue_is_bounded_and_what_expires_is_given_back() {
 }
 
 #[test]
-fn codel_and_pie_refuse_before_the_queue_is_full() {
-    for (queue, refused) in [("drop-tail", 0), ("pie", 1), ("codel", 1)] {
+fn codel_and_pie_reject_before_the_queue_is_full() {
+    for (queue, rejected) in [("drop-tail", 0), ("pie", 1), ("codel", 1)] {
         let mut b = Bench::new(&[("queue", queue), ("max_interest", "1000000")]);
         // Twice as many as leave: 2227 a second against 1114, for two seconds.
         let mut count = 0;
         for i in 0..4454 {
             b.gate.now = Time(1_000_000 + i * 449_000);
             b.release();
-            count += usize::from(matches!(b.offer(40), Offer::Refused(_)));
+            count += usize::from(matches!(b.offer(40), Offer::Rejected(_)));
         }
-        assert!(count >= refused && (refused > 0 || count == 0), "{queue}: {count}");
+        assert!(count >= rejected && (rejected > 0 || count == 0), "{queue}: {count}");
         let waiting = b.his.queue.len();
         assert_eq!(waiting + count > 2000, queue == "drop-tail" || count > 0, "{queue}");
     }

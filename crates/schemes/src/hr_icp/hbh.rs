@@ -274,7 +274,7 @@ impl Shaper for HopByHop {
             return Offer::Pass(interest);
         }
         if waiting >= self.interest_queue {
-            return Offer::Refused(interest);
+            return Offer::Rejected(interest);
         }
         self.flows.push(interest);
         if waiting == 0 {

@@ -68,7 +68,7 @@ impl Steering {
         let point = s.cx.rng.unit();
         match self.labels.steer(s, hops) {
             Steer::Follow(face) => return Some(face),
-            Steer::Refuse => return None,
+            Steer::Reject => return None,
             Steer::Usual => {}
         }
         if hops.len() < 2 {

@@ -115,7 +115,7 @@ fn a_label_brings_interests_back_to_the_path_that_data_came() {
 }
 
 #[test]
-fn a_label_without_a_next_hop_falls_back_or_is_refused() {
+fn a_label_without_a_next_hop_falls_back_or_is_rejected() {
     let mut nodes = [node(1, &[2, 3])];
     let (way, mut label) = discover(&mut nodes);
     nodes[0].hops.retain(|hop| hop.face != way[0]);

@@ -3,7 +3,7 @@
 //!
 //! An Interest passes when the Data of all that passed before have had the time to come in; then
 //! Data do not queue at the other end. Flows whose Interests wait get equal bytes of Data
-//! (`turns.rs`). A flow with more waiting than its share brings in `wait` is refused, which tells
+//! (`turns.rs`). A flow with more waiting than its share brings in `wait` is rejected, which tells
 //! its consumer the rate at once. So the PIT and the memory of a link are bounded by its rate,
 //! whatever flows do. If Data are smaller or larger than an Interest was taken to ask for, or a
 //! Nack comes, the next bookings are shorter or longer. Of a crowd, each flow may have one waiting,
@@ -28,7 +28,7 @@ const FEWEST_WAITING: usize = 8;
 /// some seconds, and one that dies here has only kept others waiting.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// If so many wait at a link, flows that have some waiting are refused.
+/// If so many wait at a link, flows that have some waiting are rejected.
 const CROWD: usize = 16_384;
 
 /// The link is busy if it brings this part of what is booked, measured over [`WINDOW`] and the
@@ -165,7 +165,7 @@ impl Shaper for Admission {
             return Offer::Pass(interest);
         }
         if self.is_full(cx.now, &interest, rate) {
-            return Offer::Refused(interest);
+            return Offer::Rejected(interest);
         }
         self.turns.push(interest, bytes);
         Offer::Held
@@ -342,11 +342,11 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_asks_for_too_much_is_refused_and_no_other_is() {
+    fn a_flow_that_asks_for_too_much_is_rejected_and_no_other_is() {
         let mut bench = Bench::new();
-        let refused = (0..1000).filter(|_| matches!(bench.offer(1, 1000), Offer::Refused(_)));
+        let rejected = (0..1000).filter(|_| matches!(bench.offer(1, 1000), Offer::Rejected(_)));
         // 100 ms of 8 Mbit/s are 100 Data.
-        assert_eq!(refused.count(), 1000 - 1 - 100);
+        assert_eq!(rejected.count(), 1000 - 1 - 100);
         assert!(matches!(bench.offer(2, 1000), Offer::Held));
         assert_eq!(bench.run(Duration::from_micros(2500)), [1, 2], "each in turn");
     }
@@ -359,7 +359,7 @@ mod tests {
         for turn in 0..2 {
             for flow in 1..=2000 {
                 let offer = bench.offer(flow, 1000);
-                assert_eq!(matches!(offer, Offer::Refused(_)), turn > 0, "{flow}, {turn}");
+                assert_eq!(matches!(offer, Offer::Rejected(_)), turn > 0, "{flow}, {turn}");
             }
         }
         let mut bench = Bench::new();
@@ -367,7 +367,7 @@ mod tests {
         (0..2000).for_each(|flow| drop(bench.offer(flow, 1000)));
         bench.now += bench.lifetime;
         assert!(matches!(bench.offer(1999, 1000), Offer::Held));
-        assert!(matches!(bench.offer(1999, 1000), Offer::Refused(_)));
+        assert!(matches!(bench.offer(1999, 1000), Offer::Rejected(_)));
     }
 
     #[test]
@@ -463,11 +463,11 @@ mod tests {
         }
         assert!(bench.shaper.turns.len() <= 2 * CROWD, "{}", bench.shaper.turns.len());
         // The names of half the hash values have eight waiting each, all others have one.
-        assert!(matches!(bench.offer(16_383, 1000), Offer::Refused(_)), "it has one");
+        assert!(matches!(bench.offer(16_383, 1000), Offer::Rejected(_)), "it has one");
         let mut bench = Bench::new();
         (0..CROWD as u64).for_each(|i| drop(bench.offer(i / 8, 1000)));
         bench.offer(0, 1000);
-        assert!(matches!(bench.offer(1, 1000), Offer::Refused(_)), "it has eight");
+        assert!(matches!(bench.offer(1, 1000), Offer::Rejected(_)), "it has eight");
         assert!(matches!(bench.offer(5000, 1000), Offer::Held), "it has none");
     }
 

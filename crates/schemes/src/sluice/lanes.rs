@@ -345,11 +345,11 @@ mod tests {
     }
 
     #[test]
-    fn nacks_of_a_link_show_the_share_of_interests_that_it_refuses() {
+    fn nacks_of_a_link_show_the_share_of_interests_that_it_rejects() {
         let liar = offers(&[(1, 900e6)]);
         let mut lanes = fed(&[Some(liar)]);
         let now = Time::ZERO + Duration::from_millis(800);
-        // Three of four Interests are refused: 3e6 / 0.75.
+        // Three of four Interests are rejected: 3e6 / 0.75.
         (0..2400).for_each(|_| lanes.on_nack(now, &offers(&[(2, 3e6)])));
         close(&lanes, 3e6 / 0.75);
     }

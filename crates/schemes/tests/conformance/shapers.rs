@@ -169,7 +169,7 @@ impl Host {
                 self.out.push((meta.flow, meta.expected, self.now));
             }
             Offer::Held => drop(self.held.insert(handle, (Flow::from(flow), Size(expected)))),
-            Offer::Refused(meta) => assert_eq!(meta.handle, handle, "{}", self.name),
+            Offer::Rejected(meta) => assert_eq!(meta.handle, handle, "{}", self.name),
         }
     }
 
@@ -179,7 +179,7 @@ impl Host {
             let Some(released) = self.call(|shaper, cx, view| shaper.release(cx, view)) else {
                 break;
             };
-            let (Released::Pass(meta) | Released::Refused(meta)) = &released;
+            let (Released::Pass(meta) | Released::Rejected(meta)) = &released;
             let known = self.held.remove(&meta.handle);
             assert!(known.is_some(), "{} gives back what it does not hold", self.name);
             if let Released::Pass(meta) = released {

@@ -156,9 +156,9 @@ proptest! {
     }
 }
 
-/// However the upstreams refuse, an Interest ends: with a Nack once all have.
+/// However the upstreams reject, an Interest ends: with a Nack once all have.
 #[test]
-fn refusals_come_to_an_end() {
+fn rejections_come_to_an_end() {
     for choice in choices(|scheme| scheme.strategy.is_some()) {
         let mut node = Node {
             name: choice.scheme().name,

@@ -28,7 +28,7 @@ fn the_vector_of_rfc_8032() {
 }
 
 #[test]
-fn a_second_form_of_a_signature_is_refused() {
+fn a_second_form_of_a_signature_is_rejected() {
     // S + L, with L the order of the group (RFC 8032, 5.1.7 asks for S < L).
     let order = bytes("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
     let mut signature = bytes(SIGNATURE);
@@ -138,7 +138,7 @@ fn every_type_signs_what_it_verifies_and_is_made_again_from_the_same_bytes() {
 }
 
 #[test]
-fn a_short_rsa_key_is_refused() {
+fn a_short_rsa_key_is_rejected() {
     let spki = include_str!("short.b64");
     let dense: String = spki.split_whitespace().collect();
     let bytes = crate::base64_text::decode(&dense).unwrap();

@@ -15,7 +15,7 @@ pub(super) const MAX_FILE: u64 = 64 * 1024;
 /// Why the key chain could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyChainError {
-    /// The operating system refused.
+    /// The operating system rejected.
     #[error("cannot {doing} {path}: {source}", path = path.display())]
     Io {
         /// The failed operation, as a verb.

@@ -104,34 +104,34 @@ fn key_files_are_readable_only_by_their_owner() {
 }
 
 #[test]
-fn a_secret_that_others_can_read_is_refused() {
+fn a_secret_that_others_can_read_is_rejected() {
     let (_dir, chain) = open();
     let key = store(&chain, "/alice", 1, 10);
     let path = chain.path(key.as_ref(), "key");
     for exposed in [0o640, 0o604, 0o660, 0o601] {
         set_mode(&path, exposed);
-        let refused = chain.get(key.as_ref()).unwrap_err();
-        assert!(matches!(refused, KeyChainError::Exposed { mode, .. } if mode == exposed));
-        let text = refused.to_string();
+        let rejected = chain.get(key.as_ref()).unwrap_err();
+        assert!(matches!(rejected, KeyChainError::Exposed { mode, .. } if mode == exposed));
+        let text = rejected.to_string();
         assert!(text.contains(&path.display().to_string()), "{text}");
         assert!(text.contains(&format!("{exposed:04o}")) && text.contains("chmod 600"), "{text}");
         let listing = chain.list().unwrap();
         assert!(listing.keys.is_empty());
         assert!(matches!(listing.problems[..], [KeyChainError::Exposed { .. }]));
         // A lookup by identity also reports the reason.
-        let refused = chain.get(name("/alice").as_ref()).unwrap_err();
-        assert!(matches!(refused, KeyChainError::Exposed { .. }));
+        let rejected = chain.get(name("/alice").as_ref()).unwrap_err();
+        assert!(matches!(rejected, KeyChainError::Exposed { .. }));
     }
     set_mode(&path, 0o400);
     assert!(chain.get(key.as_ref()).is_ok());
 }
 
 #[test]
-fn a_directory_that_others_can_write_to_is_refused() {
+fn a_directory_that_others_can_write_to_is_rejected() {
     let (_dir, chain) = open();
     set_mode(chain.dir(), 0o770);
-    let refused = KeyChain::open(chain.dir()).unwrap_err();
-    assert!(refused.to_string().contains("chmod 700"), "{refused}");
+    let rejected = KeyChain::open(chain.dir()).unwrap_err();
+    assert!(rejected.to_string().contains("chmod 700"), "{rejected}");
     set_mode(chain.dir(), 0o755);
     assert!(KeyChain::open(chain.dir()).is_ok());
 }
@@ -183,17 +183,17 @@ fn a_key_is_not_overwritten() {
     let (secret, certificate) = made("/alice", 1, 10);
     chain.insert(&secret, &certificate).unwrap();
     let before = fs::read(chain.path(certificate.key_name().as_ref(), "key")).unwrap();
-    let refused = chain.insert(&secret, &certificate).unwrap_err();
-    assert!(matches!(refused, KeyChainError::Exists(_)));
+    let rejected = chain.insert(&secret, &certificate).unwrap_err();
+    assert!(matches!(rejected, KeyChainError::Exists(_)));
     assert_eq!(fs::read(chain.path(certificate.key_name().as_ref(), "key")).unwrap(), before);
 
     let (other, _) = made("/alice", 2, 10);
-    let refused = chain.insert(&other, &certificate).unwrap_err();
-    assert!(matches!(refused, KeyChainError::OtherCertificate { .. }));
+    let rejected = chain.insert(&other, &certificate).unwrap_err();
+    assert!(matches!(rejected, KeyChainError::OtherCertificate { .. }));
 }
 
 #[test]
-fn a_certificate_that_fits_into_no_packet_is_refused() {
+fn a_certificate_that_fits_into_no_packet_is_rejected() {
     let (_dir, chain) = open();
     let mut longest = 0;
     for len in [1000, 4000, 4200, 4300, 5000, 9000, 20_000] {
@@ -222,8 +222,8 @@ fn a_certificate_is_replaced_by_another_of_the_same_key_only() {
     let (other, _) = made("/alice", 2, 12);
     let validity = Validity::days(0, 20_000);
     let stolen = Certificate::self_signed_as(&key, &other, validity, 12);
-    let refused = chain.set_certificate(&stolen).unwrap_err();
-    assert!(matches!(refused, KeyChainError::OtherCertificate { .. }));
+    let rejected = chain.set_certificate(&stolen).unwrap_err();
+    assert!(matches!(rejected, KeyChainError::OtherCertificate { .. }));
     let unknown = chain.set_certificate(&made("/bob", 3, 1).1).unwrap_err();
     assert!(matches!(unknown, KeyChainError::NotFound { .. }));
     assert_eq!(chain.get(key.as_ref()).unwrap().certificate, newer);
@@ -272,14 +272,14 @@ fn damage(extension: &str, change: impl FnOnce(String) -> Vec<u8>) -> Problem {
     let path = chain.path(key.as_ref(), extension);
     fs::write(&path, change(fs::read_to_string(&path).unwrap())).unwrap();
 
-    let refused = chain.get(key.as_ref()).unwrap_err();
-    let text = refused.to_string();
+    let rejected = chain.get(key.as_ref()).unwrap_err();
+    let text = rejected.to_string();
     assert!(text.contains(&path.display().to_string()), "{text}");
     assert!(text.contains("restore it from a backup"), "{text}");
     let listing = chain.list().unwrap();
     assert_eq!((listing.keys.len(), listing.problems.len()), (0, 1));
     assert_eq!(listing.problems[0].to_string(), text);
-    let KeyChainError::Damaged { problem, .. } = refused else { panic!("{refused}") };
+    let KeyChainError::Damaged { problem, .. } = rejected else { panic!("{rejected}") };
     problem
 }
 
@@ -313,9 +313,9 @@ fn a_key_without_its_certificate_is_an_error() {
     let (_dir, chain) = open();
     let key = store(&chain, "/alice", 1, 10);
     fs::remove_file(chain.path(key.as_ref(), "cert")).unwrap();
-    let refused = chain.get(key.as_ref()).unwrap_err();
-    assert!(matches!(&refused, KeyChainError::Damaged { problem: Problem::Missing, .. }));
-    assert!(refused.to_string().contains(".cert"), "{refused}");
+    let rejected = chain.get(key.as_ref()).unwrap_err();
+    assert!(matches!(&rejected, KeyChainError::Damaged { problem: Problem::Missing, .. }));
+    assert!(rejected.to_string().contains(".cert"), "{rejected}");
 }
 
 #[test]
@@ -358,14 +358,14 @@ fn a_name_that_is_taken_by_a_link_is_not_written_through() {
     let elsewhere = dir.path().join("elsewhere");
     let path = chain.path(certificate.key_name().as_ref(), "key");
     std::os::unix::fs::symlink(&elsewhere, path).unwrap();
-    let refused = chain.insert(&secret, &certificate).unwrap_err();
-    assert!(matches!(refused, KeyChainError::Exists(_)), "{refused}");
+    let rejected = chain.insert(&secret, &certificate).unwrap_err();
+    assert!(matches!(rejected, KeyChainError::Exists(_)), "{rejected}");
     assert!(!elsewhere.exists());
     // Another reason is reported unchanged.
     fs::create_dir(chain.path(made("/bob", 2, 1).1.key_name().as_ref(), "cert")).unwrap();
     let (secret, certificate) = made("/bob", 2, 1);
-    let refused = chain.insert(&secret, &certificate).unwrap_err();
-    assert!(matches!(refused, KeyChainError::Io { .. }), "{refused}");
+    let rejected = chain.insert(&secret, &certificate).unwrap_err();
+    assert!(matches!(rejected, KeyChainError::Io { .. }), "{rejected}");
 }
 
 #[test]

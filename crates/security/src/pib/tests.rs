@@ -54,7 +54,7 @@ fn keys_and_secrets_are_read() {
 }
 
 #[test]
-fn a_secret_that_others_can_read_is_refused() {
+fn a_secret_that_others_can_read_is_rejected() {
     let (_dir, pib) = unpacked();
     let key = pib.keys()[0].name.clone();
     let path = pib.secret_path(&key);
@@ -68,18 +68,18 @@ fn errors_name_the_unreadable_file() {
     let key = pib.keys()[0].name.clone();
     let path = pib.secret_path(&key);
     fs::write(&path, "AAAA").unwrap();
-    let refused = pib.get(key.as_ref()).unwrap_err().to_string();
-    assert!(refused.contains(&path.display().to_string()), "{refused}");
+    let rejected = pib.get(key.as_ref()).unwrap_err().to_string();
+    assert!(rejected.contains(&path.display().to_string()), "{rejected}");
 
     let path = dir.path().join("pib.db");
     fs::write(dir.path().join("pib.db-wal"), "x").unwrap();
-    let refused = Pib::open(&path, dir.path()).unwrap_err().to_string();
-    assert!(refused.contains("another program"), "{refused}");
+    let rejected = Pib::open(&path, dir.path()).unwrap_err().to_string();
+    assert!(rejected.contains("another program"), "{rejected}");
     let none = dir.path().join("none.db");
     assert!(matches!(Pib::open(&none, dir.path()), Err(KeyChainError::Io { .. })));
     fs::write(&none, "hello").unwrap();
-    let refused = Pib::open(&none, dir.path()).unwrap_err().to_string();
-    assert!(refused.contains("not an SQLite database"), "{refused}");
+    let rejected = Pib::open(&none, dir.path()).unwrap_err().to_string();
+    assert!(rejected.contains("not an SQLite database"), "{rejected}");
 }
 
 /// The bytes of a name as the database has them.
@@ -154,8 +154,8 @@ fn a_database_has_at_most_64_mib() {
         [(64 << 20, Problem::Sqlite(SqliteError::NoDatabase)), ((64 << 20) + 1, Problem::TooBig)]
     {
         file.set_len(len).unwrap();
-        let refused = Pib::open(&path, dir.path()).unwrap_err();
-        let KeyChainError::Damaged { problem: found, .. } = refused else { panic!("{refused}") };
+        let rejected = Pib::open(&path, dir.path()).unwrap_err();
+        let KeyChainError::Damaged { problem: found, .. } = rejected else { panic!("{rejected}") };
         assert_eq!(found, problem, "{len}");
     }
 }

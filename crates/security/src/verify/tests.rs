@@ -78,7 +78,7 @@ fn whom_a_digest_names_is_not_asked() {
 // signature.rst, "SignatureSha256WithRsa": [signature-2]; "SignatureSha256WithEcdsa":
 // [signature-4]; "SignatureHmacWithSha256": [signature-5]; "SignatureEd25519": [signature-7].
 #[test]
-fn a_signature_by_a_key_that_names_none_is_refused() {
+fn a_signature_by_a_key_that_names_none_is_rejected() {
     for kind in [
         SignatureType::Sha256WithRsa,
         SignatureType::Sha256WithEcdsa,
@@ -92,8 +92,8 @@ fn a_signature_by_a_key_that_names_none_is_refused() {
             |portion| secret().sign(portion),
             &mut wire,
         );
-        let refused = verdict(&TrustPolicy::Keys(vec![trusted("/")]), &wire);
-        assert_eq!(refused, Err(VerifyError::NoKeyLocator("/alice/file".parse().unwrap())));
+        let rejected = verdict(&TrustPolicy::Keys(vec![trusted("/")]), &wire);
+        assert_eq!(rejected, Err(VerifyError::NoKeyLocator("/alice/file".parse().unwrap())));
     }
 }
 
@@ -115,7 +115,7 @@ fn a_trusted_key_is_found_by_all_its_names() {
 }
 
 #[test]
-fn an_unknown_key_is_refused_unless_unchecked_packets_are_allowed() {
+fn an_unknown_key_is_rejected_unless_unchecked_packets_are_allowed() {
     for locator in ["/alice/KEY", "/alice/KEY/2", "/bob/KEY/1", "/alice/KEY/1/self/v=1/more"] {
         let wire = signed("/alice/file", locator);
         assert_eq!(
@@ -133,7 +133,7 @@ fn an_unknown_key_is_refused_unless_unchecked_packets_are_allowed() {
 }
 
 #[test]
-fn a_forgery_in_the_name_of_a_known_key_is_refused_always() {
+fn a_forgery_in_the_name_of_a_known_key_is_rejected_always() {
     let forger = SecretKey::ed25519(&[2; 32]);
     let wire = packet("/alice/file", &Signer::Key { secret: forger, key_locator: key_name() });
     for policy in
@@ -161,10 +161,10 @@ fn a_key_signs_only_within_its_scope() {
 }
 
 #[test]
-fn digests_only_means_that_signed_packets_are_refused() {
+fn digests_only_means_that_signed_packets_are_rejected() {
     let wire = signed("/alice/file", "/alice/KEY/1");
-    let refused = verdict(&TrustPolicy::DigestOnly, &wire);
-    assert_eq!(refused, Err(VerifyError::NoTrustedKeys("/alice/file".parse().unwrap())));
+    let rejected = verdict(&TrustPolicy::DigestOnly, &wire);
+    assert_eq!(rejected, Err(VerifyError::NoTrustedKeys("/alice/file".parse().unwrap())));
 }
 
 #[test]
@@ -225,12 +225,12 @@ fn a_policy_reports_whether_it_needs_a_key_and_takes_certificates() {
     let chains = TrustPolicy::Chains(Chains { validator, now: 1000 });
     let by = Signer::Key { secret: below, key_locator: issued.name().clone() };
     let wire = packet("/alice/phone/file", &by);
-    let refused = verdict(&chains, &wire).unwrap_err();
-    assert_eq!(refused.missing(), Some(issued.name()));
+    let rejected = verdict(&chains, &wire).unwrap_err();
+    assert_eq!(rejected.missing(), Some(issued.name()));
     chains.offer(&Data::decode(issued.wire()).unwrap()).unwrap();
     assert_eq!(verdict(&chains, &wire), Ok(Proof::Key(key)));
-    let refused = verdict(&chains, &packet("/bob/file", &by)).unwrap_err();
-    assert_eq!(refused.missing(), None);
+    let rejected = verdict(&chains, &packet("/bob/file", &by)).unwrap_err();
+    assert_eq!(rejected.missing(), None);
     // A packet that is not a certificate is rejected by users of certificates.
     let other = Data::decode(&wire).unwrap();
     assert!(chains.offer(&other).is_err());

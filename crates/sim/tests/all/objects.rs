@@ -32,7 +32,7 @@ fn a_fetch_takes_what_is_signed_as_it_expects() {
 }
 
 #[test]
-fn a_fetch_that_verifies_refuses_what_is_not_signed() {
+fn a_fetch_that_verifies_rejects_what_is_not_signed() {
     let (complete, _, error) = fetched(Signing::Unsigned, Signing::Digest);
     assert!(!complete && error.is_some());
 }

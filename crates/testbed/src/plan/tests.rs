@@ -48,7 +48,8 @@ fn scenario(text: &str) -> Arc<Scenario> {
 }
 
 fn plan(text: &str) -> Plan {
-    Plan::new(&scenario(text), 7, Medium::default()).unwrap_or_else(|refused| panic!("{refused:?}"))
+    Plan::new(&scenario(text), 7, Medium::default())
+        .unwrap_or_else(|rejected| panic!("{rejected:?}"))
 }
 
 /// The daemon's view of a node's configuration.
@@ -110,8 +111,8 @@ fn everything_that_cannot_be_built_is_reported_at_once() {
            corrupt = \"1 %\"\n\
            [[content]]\nname = \"/pushed\"\nat = \"producer\"\nsize = \"1 MB\"\n\
            signing = \"none\"\nproduction = \"in-order\"\n";
-    let refused = Plan::new(&scenario(&text), 1, Medium::default()).unwrap_err();
-    let places: Vec<&str> = refused.iter().map(|one| one.place.as_str()).collect();
+    let rejected = Plan::new(&scenario(&text), 1, Medium::default()).unwrap_err();
+    let places: Vec<&str> = rejected.iter().map(|one| one.place.as_str()).collect();
     // Both directions of the link make copies.
     let copies = "link the middle-producer";
     let damage = "link consumer-producer";
@@ -220,9 +221,9 @@ fn faces_leave_shaping_to_the_kernel() {
     assert_eq!((down.emulation.delay, down.mtu), (Duration::from_millis(5), Some(1472)));
     assert_eq!(plan.links[1].directions[0], (Rate::from_mbps(8), Queue::Packets(20)));
     // A marker observes only the queue of its face.
-    let refused = Plan::new(&scenario(LINE), 7, medium).unwrap_err();
-    assert_eq!(refused[0].place, "link the middle-producer");
-    assert!(refused[0].what.contains("--shape kernel"), "{refused:?}");
+    let rejected = Plan::new(&scenario(LINE), 7, medium).unwrap_err();
+    assert_eq!(rejected[0].place, "link the middle-producer");
+    assert!(rejected[0].what.contains("--shape kernel"), "{rejected:?}");
 }
 
 #[test]
@@ -242,9 +243,9 @@ fn small_machines_are_daemons_with_little_memory() {
     assert_eq!(read(&plan, 0).daemon.memory, Some(Size(32_000_000)));
     assert_eq!(plan.nodes[0].cpu, Ratio::new(0.1));
     // A configuration that a daemon would reject is reported before anything is built.
-    let refuse = |more| Plan::new(&scenario(&of(more)), 1, Medium::default()).unwrap_err();
-    let refused = refuse("memory = \"32 MB\"\ncontent_store = \"64 MB\"");
-    assert_eq!(refused[0].place, "node consumer");
-    assert!(refused[0].what.contains("capacity"), "{refused:?}");
-    assert!(refuse("memory = \"8 MB\"")[0].what.contains("too little"));
+    let reject = |more| Plan::new(&scenario(&of(more)), 1, Medium::default()).unwrap_err();
+    let rejected = reject("memory = \"32 MB\"\ncontent_store = \"64 MB\"");
+    assert_eq!(rejected[0].place, "node consumer");
+    assert!(rejected[0].what.contains("capacity"), "{rejected:?}");
+    assert!(reject("memory = \"8 MB\"")[0].what.contains("too little"));
 }

@@ -52,7 +52,7 @@ pub fn of_network(scenario: &Scenario, medium: Medium) -> Vec<Unsupported> {
 
 /// All unsupported faults.
 pub fn of_faults(scenario: &Scenario, medium: Medium) -> Vec<Unsupported> {
-    let mut refused = Vec::new();
+    let mut rejected = Vec::new();
     for (fault, number) in scenario.faults.iter().zip(1..) {
         let what = match fault.kind {
             FaultKind::LinkRate { .. } if medium.shape == Shape::Kernel => {
@@ -63,9 +63,9 @@ pub fn of_faults(scenario: &Scenario, medium: Medium) -> Vec<Unsupported> {
             }
             _ => continue,
         };
-        refused.push(Unsupported { place: format!("fault {number}"), what: what.to_owned() });
+        rejected.push(Unsupported { place: format!("fault {number}"), what: what.to_owned() });
     }
-    refused
+    rejected
 }
 
 fn harm(harm: &Impairment) -> Option<&'static str> {

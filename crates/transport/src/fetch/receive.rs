@@ -462,7 +462,7 @@ impl Fetch {
             Verdict::Forged(expected) => {
                 self.forged(now, segment, expected, Some(&data.implicit_digest()));
             }
-            Verdict::Refused(error) => {
+            Verdict::Rejected(error) => {
                 let (item, came) = (Item::Segment(segment), data.implicit_digest());
                 self.count_forged(now);
                 let times = self.verification.count_forged(item, None, Some(&came));

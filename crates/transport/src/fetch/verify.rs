@@ -32,7 +32,7 @@ pub(super) enum Verdict {
     /// The segment is forged; with the expected digest, if known.
     Forged(Option<Digest>),
     /// The policy rejects the segment.
-    Refused(FetchError),
+    Rejected(FetchError),
 }
 
 /// Verification of one object, by its manifest or segment by segment.
@@ -218,7 +218,7 @@ impl Verification {
                 }
                 Err(VerifyError::DigestMismatch(_)) => Verdict::Forged(None),
                 Err(why) if why.missing().is_some() => Verdict::Waits(why),
-                Err(error) => Verdict::Refused(FetchError::Untrusted(error)),
+                Err(error) => Verdict::Rejected(FetchError::Untrusted(error)),
             };
         }
         self.check(segment, &data.implicit_digest())
@@ -364,7 +364,7 @@ impl Verification {
                     self.take(segment);
                     forged.push((segment, expected));
                 }
-                Verdict::Later(_) | Verdict::Waits(_) | Verdict::Refused(_) => {}
+                Verdict::Later(_) | Verdict::Waits(_) | Verdict::Rejected(_) => {}
             }
         }
         forged

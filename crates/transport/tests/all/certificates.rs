@@ -108,7 +108,7 @@ fn a_missing_certificate_fails_the_transfer() {
 }
 
 #[test]
-fn an_unknown_key_is_refused_with_its_chain() {
+fn an_unknown_key_is_rejected_with_its_chain() {
     let (root, eve) = (Party::alone("/site", 1), Party::alone("/site/alice", 9));
     let mut producer = producer(&eve, &bytes(50_000), &[&eve]);
     let (fetch, sink, _) = fetch(policy(&root), &mut producer);
@@ -185,7 +185,7 @@ fn forged_certificates_without_end_have_an_end() {
 }
 
 #[test]
-fn a_certificate_that_is_refused_is_asked_for_three_times_in_a_row() {
+fn a_certificate_that_is_rejected_is_asked_for_three_times_in_a_row() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
     let mut producer = producer(&alice, &bytes(50_000), &[]);

@@ -323,7 +323,7 @@ fn a_key_that_is_not_trusted_is_known_soon() {
 }
 
 #[test]
-fn a_producer_refuses_to_send_what_is_excluded_and_sends_the_rest() {
+fn a_producer_rejects_to_send_what_is_excluded_and_sends_the_rest() {
     let mut cache = Cache::with(&bytes(3000), []);
     let metadata = rdr::metadata_prefix(name(FILE).as_ref());
     let mut ask = |exclude: Option<&Exclude>| {

@@ -188,7 +188,7 @@ fn metadata_have_the_last_word() {
 }
 
 #[test]
-fn a_new_connection_has_refused_no_metadata() {
+fn a_new_connection_has_rejected_no_metadata() {
     let (_, mut cache) = of_version(6);
     let (content, publication) = object(40);
     let mut producer = Publish::new();
@@ -197,10 +197,10 @@ fn a_new_connection_has_refused_no_metadata() {
     let mut fetch = Fetch::new(config, crate::support::controller("fixed"));
     let (mut sink, pipe) = (Memory::default(), Pipe::default());
     // The producer is not connected yet, so its forwarder sends Nacks.
-    let mut refuse =
+    let mut reject =
         |_, frame: Bytes| nack(NackReason::NoRoute, under(&frame, rdr::METADATA)?.name());
     let time = Duration::from_millis(15);
-    run(&mut fetch, &mut sink, &mut producer, &pipe, time, &mut refuse);
+    run(&mut fetch, &mut sink, &mut producer, &pipe, time, &mut reject);
     assert_eq!(fetch.status(), Status::Running);
     let at = Time::ZERO + time;
     fetch.reconnected(at);
@@ -328,12 +328,12 @@ fn publishers_without_heads_notice_nothing_and_cost_nothing() {
         let usual = fetch(0, &mut |_, frame| Some(frame));
         let is_nack = |frame: &Bytes| LpPacket::decode(frame).unwrap().nack().is_some();
         let mut nacks = 0;
-        let refused = fetch(64, &mut |_, frame| {
+        let rejected = fetch(64, &mut |_, frame| {
             nacks += u64::from(is_nack(&frame));
             Some(frame)
         });
         let silent = fetch(64, &mut |_, frame| (!is_nack(&frame)).then_some(frame));
-        for outcome in [refused, silent] {
+        for outcome in [rejected, silent] {
             let stats = outcome.fetch.stats();
             assert!(stats.heads > 0 && nacks == stats.heads, "{stats:?}");
             assert_eq!(outcome.took, usual.took, "{scheme}");
@@ -345,7 +345,7 @@ fn publishers_without_heads_notice_nothing_and_cost_nothing() {
 }
 
 #[test]
-fn refused_before_anybody_knows_the_object_is_not_refused_at_all() {
+fn rejected_before_anybody_knows_the_object_is_not_rejected_at_all() {
     // Interests for heads are answered with Nacks at once; for metadata, at the second attempt.
     let content = bytes(100_000);
     let fetch = |heads| {
@@ -463,7 +463,7 @@ fn a_forged_segment_in_a_head_is_a_forged_segment() {
 /// A reader has to reject a packet with an unknown element of a critical number (odd, or below 32).
 /// In metadata only the name and ndnd's FinalBlockId, which all readers know, have such numbers.
 #[test]
-fn metadata_have_nothing_that_others_must_refuse() {
+fn metadata_have_nothing_that_others_must_reject() {
     let (_, publication) = object(3);
     let mut producer = Publish::new();
     producer.add(publication);

@@ -142,7 +142,7 @@ fn one_segment_signed_by_another_key_fails_the_transfer() {
     let alice = Party::below(&root, "/site/alice", 3);
     let eve = Party::alone("/site/alice", 9);
     let content = bytes(30_000);
-    let refused = |wire: Bytes| {
+    let rejected = |wire: Bytes| {
         let mut others = Others::new(&alice, &content);
         others.packets[21] = wire;
         others.packets.push(eve.certificate.wire().clone());
@@ -152,19 +152,19 @@ fn one_segment_signed_by_another_key_fails_the_transfer() {
     };
     // Signed by her own key, by her key under alice's name, unsigned, and altered in transit.
     let chunk = &content[20_000..21_000];
-    let by_eve = refused(segment(&eve.signer(), 20, Some(29), chunk));
+    let by_eve = rejected(segment(&eve.signer(), 20, Some(29), chunk));
     let shown = eve.certificate.name().to_string();
     assert!(by_eve.contains("is self-signed") && by_eve.contains(&shown), "{by_eve}");
     let key_locator = alice.certificate.name().clone();
     let posing = Signer::Key { secret: eve.secret.clone(), key_locator };
-    let posed = refused(segment(&posing, 20, Some(29), chunk));
+    let posed = rejected(segment(&posing, 20, Some(29), chunk));
     assert!(posed.contains("seg=20") && posed.contains("forged or damaged"), "{posed}");
-    let unsigned = refused(segment(&Signer::Digest, 20, Some(29), chunk));
+    let unsigned = rejected(segment(&Signer::Digest, 20, Some(29), chunk));
     assert!(unsigned.contains("seg=20") && unsigned.contains("only a digest"), "{unsigned}");
     let mut altered = segment(&alice.signer(), 20, Some(29), chunk).to_vec();
     let at = altered.windows(8).position(|bytes| bytes == &chunk[..8]).unwrap();
     altered[at] ^= 1;
-    let altered = refused(altered.into());
+    let altered = rejected(altered.into());
     assert!(altered.contains("seg=20") && altered.contains("forged or damaged"), "{altered}");
 }
 

@@ -101,17 +101,17 @@ fn patience_begins_anew_with_the_new_connection() {
 
 /// A forwarder to which the producer has not reconnected yet: its first answers are Nacks.
 struct Returning {
-    refusals: usize,
+    rejections: usize,
     nacks: Vec<Vec<u8>>,
     producer: Publish,
 }
 
 impl Answers for Returning {
     fn receive(&mut self, frame: &[u8]) {
-        if self.refusals == 0 {
+        if self.rejections == 0 {
             return self.producer.receive(frame);
         }
-        self.refusals -= 1;
+        self.rejections -= 1;
         let Some(interest) = LpPacket::decode(frame).ok().and_then(|link| link.fragment()) else {
             return;
         };
@@ -141,7 +141,7 @@ fn a_producer_that_comes_back_later_than_the_forwarder_is_waited_for() {
         let (mut fetch, mut sink, producer, at) = begun(&content, &pipe, time);
         let back = at + AWAY;
         fetch.reconnected(back);
-        let mut producer = Returning { refusals: 12, nacks: Vec::new(), producer };
+        let mut producer = Returning { rejections: 12, nacks: Vec::new(), producer };
         run_from(back, &mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
         assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
         assert!(sink.bytes == content);
@@ -152,17 +152,17 @@ fn a_producer_that_comes_back_later_than_the_forwarder_is_waited_for() {
 #[test]
 fn an_object_whose_route_comes_late_is_found_with_its_manifest() {
     let content = bytes(50_000);
-    for refusals in 1..12 {
+    for rejections in 1..12 {
         let pipe = Pipe::default();
         let (mut fetch, mut sink, producer, at) = begun(&content, &pipe, Duration::from_millis(3));
         let back = at + AWAY;
         fetch.reconnected(back);
-        let mut producer = Returning { refusals, nacks: Vec::new(), producer };
+        let mut producer = Returning { rejections, nacks: Vec::new(), producer };
         run_from(back, &mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
-        assert_eq!(fetch.status(), Status::Done, "{refusals}");
+        assert_eq!(fetch.status(), Status::Done, "{rejections}");
         let info = sink.info.as_ref();
         // Without the manifest the segments of an earlier transfer would not be reused.
-        assert!(info.is_some_and(|info| info.root_digest.is_some()), "{refusals}: {info:?}");
+        assert!(info.is_some_and(|info| info.root_digest.is_some()), "{rejections}: {info:?}");
     }
 }
 
@@ -173,7 +173,7 @@ fn a_producer_that_does_not_come_back_is_missed_as_ever() {
     let (mut fetch, mut sink, producer, at) = begun(&content, &pipe, Duration::from_millis(3));
     let back = at + AWAY;
     fetch.reconnected(back);
-    let mut producer = Returning { refusals: usize::MAX, nacks: Vec::new(), producer };
+    let mut producer = Returning { rejections: usize::MAX, nacks: Vec::new(), producer };
     let end =
         run_from(back, &mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
     assert_eq!(fetch.status(), Status::Failed(&FetchError::NoRoute(name("/a/file"))));

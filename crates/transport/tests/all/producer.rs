@@ -55,7 +55,7 @@ fn a_producer_with_a_bound_drops_what_would_wait_behind_it() {
 
 /// The metadata packet has the name twice.
 #[test]
-fn an_object_whose_metadata_does_not_fit_into_a_packet_is_refused() {
+fn an_object_whose_metadata_does_not_fit_into_a_packet_is_rejected() {
     let prepared = |len: usize| {
         let mut object = Name::new();
         while object.as_bytes().len() + 200 < len {
@@ -134,8 +134,8 @@ fn segments_fit_whatever_the_name() {
     let content = bytes(spec.segment_size + 1);
     let preparation = Preparation::new(spec, content, &Signer::Digest).unwrap();
     assert!(preparation.digest_run(0..2).is_ok());
-    let refused = preparation.run(&Signer::Digest).err();
-    assert!(matches!(refused, Some(PublishError::NameTooLong { .. })), "{refused:?}");
+    let rejected = preparation.run(&Signer::Digest).err();
+    assert!(matches!(rejected, Some(PublishError::NameTooLong { .. })), "{rejected:?}");
 }
 
 // Other projects' programs, "Files": [peer-38].
@@ -164,7 +164,7 @@ fn every_segment_has_the_final_block_id_and_metadata_names_the_manifest() {
 // NDNLPv2, "PIT token": [lp-11].
 // Other projects' programs, "Files": [peer-39].
 #[test]
-fn tokens_come_back_and_what_is_not_there_is_refused() {
+fn tokens_come_back_and_what_is_not_there_is_rejected() {
     let mut producer = producer();
     let header =
         LpHeader { pit_token: [1, 2, 3, 4, 5, 6].as_slice().into(), ..LpHeader::default() };
@@ -180,7 +180,7 @@ fn tokens_come_back_and_what_is_not_there_is_refused() {
 
     let interest = InterestBuf::new(name("/b"));
     assert_eq!(answer(&mut producer, &interest, &header), None, "not ours: nobody is told");
-    assert_eq!((producer.stats().refused, producer.stats().unknown), (1, 1));
+    assert_eq!((producer.stats().rejected, producer.stats().unknown), (1, 1));
 
     producer.claim(name("/a"));
     let interest = InterestBuf::new(name("/a/other"));
@@ -188,7 +188,7 @@ fn tokens_come_back_and_what_is_not_there_is_refused() {
     assert_eq!(LpPacket::decode(&frame).unwrap().nack(), Some(NackReason::None));
     let interest = InterestBuf::new(name("/b"));
     assert_eq!(answer(&mut producer, &interest, &header), None, "not claimed");
-    assert_eq!((producer.stats().refused, producer.stats().unknown), (1, 3));
+    assert_eq!((producer.stats().rejected, producer.stats().unknown), (1, 3));
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn producers_without_ranges_get_single_interests() {
 }
 
 #[test]
-fn a_producer_answers_each_segment_and_refuses_what_is_beyond_the_end() {
+fn a_producer_answers_each_segment_and_rejects_what_is_beyond_the_end() {
     let mut producer = Publish::new();
     producer.add(publish("/a", bytes(5000), &Signer::Digest));
     let ask = |producer: &mut Publish, uri: &str, option: &dyn Fn(&mut HopOptions)| {
@@ -132,7 +132,7 @@ impl Shelf for One {
 }
 
 #[test]
-fn segments_of_a_range_that_are_gone_are_refused() {
+fn segments_of_a_range_that_are_gone_are_rejected() {
     let mut producer = Publish::new();
     producer.set_shelf(Box::new(One(true)));
     let mut options = HopOptions::new();
@@ -143,14 +143,14 @@ fn segments_of_a_range_that_are_gone_are_refused() {
     LpHeader { options, ..LpHeader::default() }.encode_into(&interest, &mut frame);
     producer.receive(&frame);
     producer.set_shelf(Box::new(One(false)));
-    let (mut refused, mut out) = (SegmentBits::NONE, Vec::new());
+    let (mut rejected, mut out) = (SegmentBits::NONE, Vec::new());
     while producer.poll_transmit(&mut out) {
         let link = LpPacket::decode(&out).unwrap();
         assert_eq!(link.nack(), Some(NackReason::None));
         assert_eq!(link.fragment(), Some(&*interest));
         let range = link.to_options().get::<Range>().unwrap();
-        range.wanted().iter().for_each(|at| refused.insert(at));
+        range.wanted().iter().for_each(|at| rejected.insert(at));
         out.clear();
     }
-    assert_eq!(refused, wanted);
+    assert_eq!(rejected, wanted);
 }

@@ -27,7 +27,7 @@ enum Fate {
     /// The producer answers.
     Passes,
     /// The forwarder sends a Nack.
-    Refused(NackReason),
+    Rejected(NackReason),
     /// The forwarder or another producer answers with this packet.
     Answered(Bytes),
     /// There is no answer.
@@ -98,7 +98,7 @@ impl World {
                 self.producer.poll_transmit(&mut out);
                 FAR
             }
-            Fate::Refused(reason) => {
+            Fate::Rejected(reason) => {
                 let header = LpHeader { nack: Some(reason), ..LpHeader::default() };
                 header.encode_into(link.fragment().unwrap(), &mut out);
                 NEAR
@@ -145,9 +145,9 @@ fn a_producer_that_goes_away_is_asked_for_a_few_times_a_second() {
         for reason in [NackReason::NoRoute, NackReason::None, NackReason::Other(160)] {
             let mut world = begun(scheme, &content);
             // Requests in flight are answered meanwhile.
-            world.run(Duration::from_millis(100), |_| Fate::Refused(reason));
+            world.run(Duration::from_millis(100), |_| Fate::Rejected(reason));
             let gone = world.now;
-            world.run(Duration::from_secs(20), |_| Fate::Refused(reason));
+            world.run(Duration::from_secs(20), |_| Fate::Rejected(reason));
             let most = world.most_a_second(gone);
             assert!(most <= MOST_A_SECOND, "{scheme}, {reason}: {most} within a second");
             // The transfer continues within the longest pause of a second and two round trips. It
@@ -173,8 +173,8 @@ fn single_nacks_do_not_slow_a_transfer_that_goes_on() {
         let (from, mut n) = (world.now, 0);
         world.run(Duration::from_secs(60), |_| {
             n += 1;
-            let refused = n % every == 0;
-            if refused { Fate::Refused(NackReason::NoRoute) } else { Fate::Passes }
+            let rejected = n % every == 0;
+            if rejected { Fate::Rejected(NackReason::NoRoute) } else { Fate::Passes }
         });
         assert_eq!(world.fetch.status(), Status::Done, "{:?}", world.fetch.stats());
         world.now.since(from)
@@ -193,7 +193,7 @@ fn a_burst_of_nacks_is_over_when_it_is_over() {
     let (from, mut n) = (world.now, 0);
     world.run(Duration::from_secs(60), |_| {
         n += 1;
-        if n <= 20 { Fate::Refused(NackReason::NoRoute) } else { Fate::Passes }
+        if n <= 20 { Fate::Rejected(NackReason::NoRoute) } else { Fate::Passes }
     });
     assert_eq!(world.fetch.status(), Status::Done);
     // Data packets in flight end the pause: 34 round trips of 20 ms, and the 1.1 s that a segment

@@ -273,7 +273,7 @@ fn silence_ends_with_what_is_missing() {
 }
 
 /// The end of a fetch whose Interests all get this Nack.
-fn refused(reason: NackReason) -> (FetchError, control::Time) {
+fn rejected(reason: NackReason) -> (FetchError, control::Time) {
     let (mut fetch, mut sink) = (crate::support::fetch("/a/file"), Memory::default());
     let (mut now, mut out) = (control::Time::ZERO, Vec::new());
     while fetch.status() == Status::Running {
@@ -292,7 +292,7 @@ fn refused(reason: NackReason) -> (FetchError, control::Time) {
 
 #[test]
 fn a_producer_that_reports_congestion_gets_the_whole_patience() {
-    let (failure, now) = refused(NackReason::Congestion);
+    let (failure, now) = rejected(NackReason::Congestion);
     assert!(matches!(failure, FetchError::NotFound { .. }), "{failure}");
     assert!(now.0 >= 30_000_000_000 && now.0 < 32_000_000_000, "patience is 30 s: {now:?}");
 }
@@ -304,7 +304,7 @@ fn silence_and_no_route_are_different_errors() {
     run(&mut fetch, &mut sink, &mut silent, &Pipe::default(), LIMIT, &mut |_, f| Some(f));
     assert!(matches!(failure(&fetch), FetchError::NotFound { .. }));
 
-    let (failure, now) = refused(NackReason::NoRoute);
+    let (failure, now) = rejected(NackReason::NoRoute);
     assert!(matches!(failure, FetchError::NoRoute(_)));
     assert!(now.0 < 2_000_000_000, "a missing route is known soon: {now:?}");
 }

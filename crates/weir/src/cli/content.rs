@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_would_have_no_effect_are_refused() {
+    fn options_that_would_have_no_effect_are_rejected() {
         let parses = |line: &str| Cli::try_parse_from(line.split_whitespace()).is_ok();
         assert!(parses("weir ping /x --timeout 1s --interval 1s"));
         assert!(parses("weir ping /x --serve --size 5B"));

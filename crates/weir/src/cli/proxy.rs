@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_that_is_too_small_is_refused() {
+    fn a_cache_that_is_too_small_is_rejected() {
         assert_eq!(cache_size("66 MB"), Ok(Size(66_000_000)));
         for small in ["1 B", "1B", "64 MB", "0 B"] {
             assert!(cache_size(small).unwrap_err().contains("66 MB"), "{small}");

@@ -25,7 +25,7 @@ pub struct UploadArgs {
     /// the names are under its identity, otherwise a digest, which detects corruption only.
     #[arg(long, value_name = "KEY", requires = "put")]
     pub sign: Option<Name>,
-    /// Refuse uploads if the content in the store, with names and signatures, would take more than
+    /// Reject uploads if the content in the store, with names and signatures, would take more than
     /// this.
     #[arg(long, value_name = "SIZE", default_value = "20 GB", requires = "put")]
     pub quota: Size,

@@ -36,7 +36,7 @@ impl Session {
     }
 
     /// Sends a command; `what` says what it does. An answer with one of the codes `also` is none of
-    /// refusal.
+    /// rejection.
     fn command(
         &mut self,
         verb: [&str; 3],

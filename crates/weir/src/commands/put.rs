@@ -265,7 +265,7 @@ fn summary(publish: &Publish, content: &Served) -> Summary {
         objects: objects(publish, content),
         answered: stats.answered,
         content_bytes: stats.content_bytes,
-        refused: stats.refused,
+        refused: stats.rejected,
         unknown: stats.unknown,
         dropped: stats.dropped,
         malformed: stats.malformed,

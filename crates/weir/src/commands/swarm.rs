@@ -185,13 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn seeds_that_no_scenario_has_are_refused() {
+    fn seeds_that_no_scenario_has_are_rejected() {
         assert_eq!(seeds_of(""), Some(0..=99));
         assert_eq!(seeds_of("--seeds 3 --from 7"), Some(7..=9));
         assert_eq!(seeds_of("--seed 9223372036854775807"), Some(LARGEST_SEED..=LARGEST_SEED));
         let last = "--seeds 1 --from 9223372036854775807";
         assert_eq!(seeds_of(last), Some(LARGEST_SEED..=LARGEST_SEED));
-        for refused in [
+        for rejected in [
             "--seed 9223372036854775808",
             "--seed 18446744073709551615",
             "--seeds 0",
@@ -200,7 +200,7 @@ mod tests {
             "--seeds 2 --from 9223372036854775807",
             "--seeds 18446744073709551615 --from 1",
         ] {
-            assert_eq!(seeds_of(refused), None, "{refused}");
+            assert_eq!(seeds_of(rejected), None, "{rejected}");
         }
     }
 }

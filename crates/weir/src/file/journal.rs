@@ -443,13 +443,13 @@ mod tests {
         let part = tempfile::tempfile().unwrap();
         part.write_all_at(b"abc", 0).unwrap();
         // A folder is there, and can be opened and not read.
-        let refused = Journal::open(folder.path().to_owned(), &info(), &part).err().unwrap();
-        assert_eq!(refused.kind(), io::ErrorKind::IsADirectory);
+        let rejected = Journal::open(folder.path().to_owned(), &info(), &part).err().unwrap();
+        assert_eq!(rejected.kind(), io::ErrorKind::IsADirectory);
         // A name below a file can neither.
         let file = folder.path().join("file");
         std::fs::write(&file, "").unwrap();
-        let refused = Journal::open(file.join("journal"), &info(), &part).err().unwrap();
-        assert_eq!(refused.kind(), io::ErrorKind::NotADirectory);
+        let rejected = Journal::open(file.join("journal"), &info(), &part).err().unwrap();
+        assert_eq!(rejected.kind(), io::ErrorKind::NotADirectory);
         assert_eq!(part.metadata().unwrap().len(), 3, "the file is as it was");
     }
 

@@ -51,7 +51,7 @@ impl Reserve {
         self.end = to;
     }
 
-    /// The file will have at most `size` bytes: refuses what cannot fit. Reserves all of it if a
+    /// The file will have at most `size` bytes: rejects what cannot fit. Reserves all of it if a
     /// trusted key has signed that.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Reserve {
     }
 }
 
-/// A disk that has less than `need` is refused, with the numbers.
+/// A disk that has less than `need` is rejected, with the numbers.
 fn check_room(file: &File, need: u64) -> io::Result<()> {
     match free(file).filter(|free| need > *free) {
         Some(free) => Err(too_little("it", need, free)),

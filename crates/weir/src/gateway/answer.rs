@@ -22,7 +22,7 @@ use hyper::header::{CONTENT_RANGE, HeaderName, HeaderValue};
 use net::client::Connection;
 use net::clock::monotonic;
 use packet::Name;
-use router::guard::Refusal;
+use router::guard::Rejection;
 use std::io::Write;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -129,9 +129,9 @@ fn fetch(gateway: &Gateway, sink: &mut Answering, answered: &mut Answered) {
             Some(_) => "this is a folder; its path ends in a slash".to_owned(),
             None => failure.to_string(),
         };
-        let refusal = Refusal { status, text, location };
-        // A client that is gone needs no refusal.
-        let _ = give.send(Err(refusal));
+        let rejection = Rejection { status, text, location };
+        // A client that is gone needs no rejection.
+        let _ = give.send(Err(rejection));
     }
 }
 

@@ -18,7 +18,7 @@ use hyper::header::{
 };
 use net::clock::monotonic;
 use packet::{Component, Name};
-use router::guard::Refusal;
+use router::guard::Rejection;
 use sha2::{Digest, Sha256};
 use tree::Kind as EntryKind;
 use weir::http::ask::{Ask, FolderAsk};
@@ -54,10 +54,10 @@ pub fn answer(gateway: &Gateway, mut ask: Ask, answered: &mut Answered, stop: &S
             return Found::Content(Box::new(ask));
         }
         Err(failure) => {
-            let refusal = Refusal::new(status(&failure), failure.to_string());
-            answered.status = refusal.status.as_u16();
-            answered.fail(&refusal.text);
-            return Found::Page(Err(refusal));
+            let rejection = Rejection::new(status(&failure), failure.to_string());
+            answered.status = rejection.status.as_u16();
+            answered.fail(&rejection.text);
+            return Found::Page(Err(rejection));
         }
     };
     answered.name = Some(root.object.to_string());
@@ -85,10 +85,10 @@ fn stored(
         Ok(None) => return None,
         Err(failure) => {
             let text = "the store cannot be read now; the gateway's log has the reason";
-            let refusal = Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text);
-            answered.status = refusal.status.as_u16();
+            let rejection = Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, text);
+            answered.status = rejection.status.as_u16();
             answered.fail(&failure.to_string());
-            return Some(Err(refusal));
+            return Some(Err(rejection));
         }
     };
     let Listing { entries, is_cut } = listing;
@@ -111,7 +111,7 @@ fn give(
 ) -> Outcome {
     let head = head(ask, wanted, tag, content, policy);
     answered.status =
-        head.as_ref().map_or_else(|refused| refused.status, |head| head.status).as_u16();
+        head.as_ref().map_or_else(|rejected| rejected.status, |head| head.status).as_u16();
     if matches!(&head, Ok(Head { body: Some(_), .. })) {
         answered.bytes = content.len() as u64;
     }
@@ -180,9 +180,9 @@ fn set(headers: &mut HeaderMap, field: HeaderName, value: &str) {
 }
 
 /// A pipe with all of it.
-pub fn filled(content: &[u8]) -> Result<Reader, Refusal> {
+pub fn filled(content: &[u8]) -> Result<Reader, Rejection> {
     let (mut writer, reader) = pipe(WAITING).map_err(|error| {
-        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, format!("{error}; try again later"))
+        Rejection::new(StatusCode::SERVICE_UNAVAILABLE, format!("{error}; try again later"))
     })?;
     writer.write(content);
     writer.end();

@@ -3,7 +3,7 @@
 use crate::file::Reader;
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
-use router::guard::Refusal;
+use router::guard::Rejection;
 
 /// Bytes that wait for one client.
 pub const WAITING: usize = 4_000_000;
@@ -19,4 +19,4 @@ pub struct Head {
 }
 
 /// The final answer to a request.
-pub type Outcome = Result<Head, Refusal>;
+pub type Outcome = Result<Head, Rejection>;

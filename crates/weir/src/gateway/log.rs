@@ -112,7 +112,7 @@ impl Log {
         if self.has_file {
             self.writer.send(Line::Access(access::line(answered)));
         }
-        // A refusal costs its client nothing; it does not take the lines of what was fetched.
+        // A rejection costs its client nothing; it does not take the lines of what was fetched.
         let place = if answered.name.is_some() { ANSWERED } else { FAILED };
         if (self.json || !self.quiet) && self.admits(place) {
             self.write(answered, || answered.line());
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, channel};
 
-    fn refused(path: &str) -> Answered {
+    fn rejected(path: &str) -> Answered {
         let mut answered = Answered::new("GET", path);
         answered.status = 403;
         answered.fail("a page asks");
@@ -189,11 +189,11 @@ mod tests {
     }
 
     #[test]
-    fn a_page_cannot_fill_the_disk_with_refused_requests() {
+    fn a_page_cannot_fill_the_disk_with_rejected_requests() {
         let (log, lines) = read(false);
         let path = format!("/{}", "x".repeat(30_000));
         for _ in 0..10_000 {
-            log.answered(&refused(&path));
+            log.answered(&rejected(&path));
         }
         let (mut written, mut missing) = (0, 0);
         while written + missing < 10_000 {
@@ -213,7 +213,7 @@ mod tests {
         let (give, take) = channel();
         let log = Log::over(false, true, move |line| drop(give.send(line))).unwrap();
         for _ in 0..1_000 {
-            log.answered(&refused("/a"));
+            log.answered(&rejected("/a"));
         }
         drop(log);
         assert!(take.recv().is_err());
@@ -223,7 +223,7 @@ mod tests {
     fn programs_get_the_number_of_lines_that_were_left_out() {
         let (log, lines) = read(true);
         for _ in 0..1_000 {
-            log.answered(&refused("/a"));
+            log.answered(&rejected("/a"));
         }
         let mut missing = 0;
         let all =

@@ -14,7 +14,7 @@ use control::Size;
 use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use net::client::Connection;
 use packet::Component;
-use router::guard::Refusal;
+use router::guard::Rejection;
 use transport::fetch::{FetchError, ObjectInfo, Resume, Sink, Status};
 use weir::http::ask::Ask;
 use weir::http::mirror::{Described, LONGEST_HEAD, head_name};
@@ -47,16 +47,16 @@ pub fn find(gateway: &Gateway, mut ask: Ask, answered: &mut Answered, stop: &Sto
                 Found::Answer(outcome)
             }
         },
-        Err(refusal) => {
-            answered.status = refusal.status.as_u16();
-            answered.fail(&refusal.text);
-            Found::Answer(Err(refusal))
+        Err(rejection) => {
+            answered.status = rejection.status.as_u16();
+            answered.fail(&rejection.text);
+            Found::Answer(Err(rejection))
         }
     }
 }
 
 /// The answer of the origin without its content.
-fn describe(gateway: &Gateway, ask: &Ask, stop: &Stop) -> Result<Described, Refusal> {
+fn describe(gateway: &Gateway, ask: &Ask, stop: &Stop) -> Result<Described, Rejection> {
     let mut connection =
         Connection::open(gateway.address.clone()).map_err(|error| bad(&error.into()))?;
     let mut config =
@@ -74,7 +74,7 @@ fn describe(gateway: &Gateway, ask: &Ask, stop: &Stop) -> Result<Described, Refu
             Status::Failed(FetchError::NotFound { .. }) => hyper::StatusCode::GATEWAY_TIMEOUT,
             _ => status(&fetch),
         };
-        Refusal::new(status, failure.to_string())
+        Rejection::new(status, failure.to_string())
     })?;
     Described::read(&document.bytes).map_err(|why| {
         let what = format!("the document about {} cannot be read: {why}", ask.name);
@@ -82,8 +82,8 @@ fn describe(gateway: &Gateway, ask: &Ask, stop: &Stop) -> Result<Described, Refu
     })
 }
 
-fn bad(failure: &Failure) -> Refusal {
-    Refusal::new(hyper::StatusCode::BAD_GATEWAY, failure.to_string())
+fn bad(failure: &Failure) -> Rejection {
+    Rejection::new(hyper::StatusCode::BAD_GATEWAY, failure.to_string())
 }
 
 /// An error of the origin, as it is.

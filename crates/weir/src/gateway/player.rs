@@ -18,7 +18,7 @@ use hyper::header::{
     HeaderMap, HeaderName, HeaderValue, LOCATION, VARY,
 };
 use hyper::{Method, Response, StatusCode};
-use router::guard::Refusal;
+use router::guard::Rejection;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -120,7 +120,7 @@ impl Player {
         method: &Method,
         path: &str,
         headers: &HeaderMap,
-    ) -> Option<Result<Response<AnswerBody>, Refusal>> {
+    ) -> Option<Result<Response<AnswerBody>, Rejection>> {
         let within = match path.strip_prefix(PLACE) {
             Some(within) => within,
             None if PLACE.strip_suffix('/') == Some(path) => return Some(Ok(moved())),
@@ -128,14 +128,14 @@ impl Player {
         };
         if !matches!(*method, Method::GET | Method::HEAD) {
             let text = "the player can only be read; use GET or HEAD";
-            return Some(Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text)));
+            return Some(Err(Rejection::new(StatusCode::METHOD_NOT_ALLOWED, text)));
         }
         let (content, media_type) = match within {
             "" => (Ok(self.page()), HTML),
             LIBRARY => (self.library().await, JAVASCRIPT),
             _ => {
                 let text = format!("the player has no such file; its page is {PLACE}");
-                return Some(Err(Refusal::new(StatusCode::NOT_FOUND, text)));
+                return Some(Err(Rejection::new(StatusCode::NOT_FOUND, text)));
             }
         };
         Some(content.map(|content| sent(content, media_type, method, headers)))
@@ -146,7 +146,7 @@ impl Player {
     }
 
     /// The library. One request reads and compresses it, in a thread where this holds up no others.
-    async fn library(&self) -> Result<&Content, Refusal> {
+    async fn library(&self) -> Result<&Content, Rejection> {
         let found = || async {
             let places = self.places.clone();
             let read = move || places.iter().find_map(|place| read(&place.join(FILE)).ok());
@@ -155,7 +155,7 @@ impl Player {
                 let text = "the library that plays HLS and DASH is not installed; get it in a \
                             checkout of Weir with `scripts/player`, or name its folder with \
                             --player";
-                Refusal::new(StatusCode::NOT_FOUND, text)
+                Rejection::new(StatusCode::NOT_FOUND, text)
             })
         };
         self.library.get_or_try_init(found).await
@@ -258,7 +258,7 @@ mod tests {
         method: &Method,
         path: &str,
         headers: &HeaderMap,
-    ) -> Option<Result<Response<AnswerBody>, Refusal>> {
+    ) -> Option<Result<Response<AnswerBody>, Rejection>> {
         let runtime = Builder::new_current_thread().build().unwrap();
         runtime.block_on(player.answer(method, path, headers))
     }
@@ -267,7 +267,7 @@ mod tests {
         let fields = fields.iter().map(|(name, value)| (name.clone(), value.parse().unwrap()));
         let answer = answer(player, &Method::GET, path, &fields.collect()).unwrap();
         answer.map_or_else(
-            |refusal| (refusal.status.as_u16(), HeaderMap::new()),
+            |rejection| (rejection.status.as_u16(), HeaderMap::new()),
             |answer| (answer.status().as_u16(), answer.headers().clone()),
         )
     }
@@ -321,8 +321,8 @@ mod tests {
         for file in ["x", "../x", "shaka-player.js", "%2e%2e/x"] {
             assert_eq!(get(&player, &format!("{PLACE}{file}"), &[]).0, 404, "{file}");
         }
-        let refused = answer(&player, &Method::PUT, PLACE, &HeaderMap::new()).unwrap().err();
-        assert_eq!(refused.map(|refusal| refusal.status.as_u16()), Some(405));
+        let rejected = answer(&player, &Method::PUT, PLACE, &HeaderMap::new()).unwrap().err();
+        assert_eq!(rejected.map(|rejection| rejection.status.as_u16()), Some(405));
     }
 
     #[test]

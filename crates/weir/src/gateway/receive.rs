@@ -14,7 +14,7 @@ use hyper::http::request::Parts;
 use hyper::{HeaderMap, StatusCode, Version};
 use net::clock::monotonic;
 use packet::{Component, Name};
-use router::guard::Refusal;
+use router::guard::Rejection;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use weir::http::put::Put;
 
 /// The fewest bytes of an upload within the time that clients have.
 const LEAST: u64 = 10_000;
-/// The time for which a refused body is read on. A client that is cut off while it sends may not
+/// The time for which a rejected body is read on. A client that is cut off while it sends may not
 /// see the answer.
 const DRAINED: Duration = Duration::from_secs(2);
 /// The bytes that are read of it.
@@ -52,7 +52,7 @@ pub async fn receive(
     mut body: Incoming,
     is_foreign: bool,
     answered: Answered,
-) -> Result<Stored, Refusal> {
+) -> Result<Stored, Rejection> {
     let (log, stop) = (gateway.log.clone(), gateway.stop.clone());
     let mut line = LogLine { log, stop, began: monotonic(), answered, is_over: false };
     let answered = &mut line.answered;
@@ -66,11 +66,11 @@ pub async fn receive(
         Ok(storing) => {
             // The upload is stored from now on, and logged as that, also if the client goes away.
             let ended = tokio::spawn(storing.end(line));
-            ended.await.unwrap_or_else(|_| Err(lost().into_refusal()))
+            ended.await.unwrap_or_else(|_| Err(lost().into_rejection()))
         }
-        Err(refusal) => {
-            line.refuse(&refusal);
-            Err(refusal)
+        Err(rejection) => {
+            line.reject(&rejection);
+            Err(rejection)
         }
     };
     if result.is_err() {
@@ -90,10 +90,10 @@ struct LogLine {
 }
 
 impl LogLine {
-    fn refuse(&mut self, refusal: &Refusal) {
-        self.answered.status = refusal.status.as_u16();
+    fn reject(&mut self, rejection: &Rejection) {
+        self.answered.status = rejection.status.as_u16();
         if self.answered.error.is_none() {
-            self.answered.fail(&refusal.text);
+            self.answered.fail(&rejection.text);
         }
         self.is_over = true;
     }
@@ -122,7 +122,7 @@ struct Storing {
 
 impl Storing {
     /// Waits until it is stored, and logs it.
-    async fn end(self, mut line: LogLine) -> Result<Stored, Refusal> {
+    async fn end(self, mut line: LogLine) -> Result<Stored, Rejection> {
         match self.result.await.unwrap_or_else(|_| Err(lost())) {
             Ok(StoredObject { version, bytes }) => {
                 let version = Component::version(version);
@@ -134,9 +134,9 @@ impl Storing {
                 Ok(Stored { name, version })
             }
             Err(failure) => {
-                let refusal = refusal(failure, &mut line.answered);
-                line.refuse(&refusal);
-                Err(refusal)
+                let rejection = rejection(failure, &mut line.answered);
+                line.reject(&rejection);
+                Err(rejection)
             }
         }
     }
@@ -151,7 +151,7 @@ async fn send_to_store(
     put: Put,
     body: &mut UploadBody<'_>,
     answered: &mut Answered,
-) -> Result<Storing, Refusal> {
+) -> Result<Storing, Rejection> {
     let upload = Arc::new(uploads.begin(&put.name, client.source)?);
     let (writer, mut reader) = pieces();
     let (show, shown) = oneshot::channel();
@@ -178,27 +178,27 @@ async fn send_to_store(
     if let Err(error) = uploads.threads().start(keep) {
         answered.fail(&error.to_string());
         let text = "too many uploads are under way; try again in a few seconds";
-        return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text));
+        return Err(Rejection::new(StatusCode::SERVICE_UNAVAILABLE, text));
     }
     let sent = async {
         let found = shown.await.unwrap_or_else(|_| Err(lost()));
-        let (room, newest) = found.map_err(|failure| refusal(failure, answered))?;
+        let (room, newest) = found.map_err(|failure| rejection(failure, answered))?;
         upload.reserve(room, put.size.unwrap_or(0))?;
         check(&put, newest)?;
         send(body, writer, &upload, gateway.client_timeout).await
     };
     let sent = sent.await;
     drop(upload);
-    if let Err(refusal) = sent {
+    if let Err(rejection) = sent {
         // Without the writer, the thread ends.
         let _ = take.await;
-        return Err(refusal);
+        return Err(rejection);
     }
     Ok(Storing { name: put.name.clone(), result: take })
 }
 
 /// Checks the conditions of an upload against the newest version.
-fn check(put: &Put, newest: Option<u64>) -> Result<(), Refusal> {
+fn check(put: &Put, newest: Option<u64>) -> Result<(), Rejection> {
     let tag = newest.map(|version| format!("\"{}\"", Component::version(version)));
     put.check(tag.as_deref(), newest.and_then(plan::modified_of))
 }
@@ -220,13 +220,13 @@ struct UploadBody<'a> {
 impl UploadBody<'_> {
     /// Checks that nothing is missing after the last of `bytes`. HTTP/2 has an explicit end of the
     /// body, and the HTTP library takes a reset with NO_ERROR for one (RFC 9113, section 8.1).
-    fn check_end(&self, bytes: u64) -> Result<(), Refusal> {
+    fn check_end(&self, bytes: u64) -> Result<(), Rejection> {
         let has_end = self.version != Version::HTTP_2 || self.body.is_end_stream();
         if has_end && self.size.is_none_or(|size| size == bytes) {
             return Ok(());
         }
         let text = "the upload ended before all of it had arrived; send it again";
-        Err(Refusal::new(StatusCode::BAD_REQUEST, text))
+        Err(Rejection::new(StatusCode::BAD_REQUEST, text))
     }
 }
 
@@ -236,7 +236,7 @@ async fn send(
     writer: Writer,
     upload: &Upload,
     patience: Duration,
-) -> Result<(), Refusal> {
+) -> Result<(), Rejection> {
     let mut pace = Pace::new(patience);
     let mut taken = 0;
     loop {
@@ -248,7 +248,7 @@ async fn send(
         taken += len;
         if !pace.goes_on(len, next.is_err()) {
             let text = "the upload was too slow and was stopped; send it again";
-            return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, text));
+            return Err(Rejection::new(StatusCode::REQUEST_TIMEOUT, text));
         }
         match next {
             Err(_) => {}
@@ -267,7 +267,7 @@ async fn send(
             }
             Ok(Some(Err(error))) => {
                 let text = format!("the upload is broken: {error}; send it again");
-                return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+                return Err(Rejection::new(StatusCode::BAD_REQUEST, text));
             }
         }
     }
@@ -344,8 +344,8 @@ async fn drain(mut body: Incoming) {
     let _ = tokio::time::timeout(limit, read).await;
 }
 
-/// The refusal of a failure of the store. The log has all of it.
-fn refusal(failure: StoreFailure, answered: &mut Answered) -> Refusal {
+/// The rejection of a failure of the store. The log has all of it.
+fn rejection(failure: StoreFailure, answered: &mut Answered) -> Rejection {
     answered.fail(&failure.failure().to_string());
-    failure.into_refusal()
+    failure.into_rejection()
 }

@@ -11,7 +11,7 @@ use hyper::header::{
     ETAG, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
 use hyper::{Method, Response, StatusCode};
-use router::guard::Refusal;
+use router::guard::Rejection;
 use std::sync::Arc;
 use tokio::net::TcpStream;
 use weir::http::plan::confine;
@@ -37,20 +37,20 @@ pub fn found(head: Head, slot: Arc<Slot>) -> Response<AnswerBody> {
     response
 }
 
-/// A refusal, in words.
+/// A rejection, in words.
 /// `puts`: there may be uploads.
-pub fn refused(refusal: &Refusal, method: &Method, puts: bool) -> Response<AnswerBody> {
+pub fn rejected(rejection: &Rejection, method: &Method, puts: bool) -> Response<AnswerBody> {
     let text = match *method {
         Method::HEAD => Bytes::new(),
-        _ => Bytes::from(format!("{}\n", refusal.text)),
+        _ => Bytes::from(format!("{}\n", rejection.text)),
     };
     let mut response = Response::new(AnswerBody::text(text));
-    *response.status_mut() = refusal.status;
+    *response.status_mut() = rejection.status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     confine(headers, TEXT);
-    match refusal.status {
+    match rejection.status {
         StatusCode::METHOD_NOT_ALLOWED => {
             headers.insert(ALLOW, HeaderValue::from_static(methods(puts)));
         }
@@ -62,7 +62,7 @@ pub fn refused(refusal: &Refusal, method: &Method, puts: bool) -> Response<Answe
         }
         _ => {}
     }
-    let location = refusal.location.as_ref().and_then(|at| HeaderValue::from_str(at).ok());
+    let location = rejection.location.as_ref().and_then(|at| HeaderValue::from_str(at).ok());
     if let Some(location) = location {
         headers.insert(LOCATION, location);
     }

@@ -14,7 +14,7 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Version};
 use net::text::shortened;
 use router::guard::Head;
-use router::guard::Refusal;
+use router::guard::Rejection;
 use std::net::IpAddr;
 use std::sync::Arc;
 use weir::http::ask::{Ask, Served};
@@ -52,7 +52,7 @@ pub async fn respond(
     let admitted = gateway.guard.admit(&Head { method, uri, version, headers, local });
     let (origin, admitted) = match admitted {
         Ok(origin) => (origin, Ok(())),
-        Err(refusal) => (None, Err(refusal)),
+        Err(rejection) => (None, Err(rejection)),
     };
     if *method == Method::PUT
         && let (Some(uploads), Ok(())) = (&gateway.uploads, &admitted)
@@ -61,7 +61,7 @@ pub async fn respond(
         let stored = receive(gateway, uploads, client, &parts, body, is_foreign, answered).await;
         let response = match stored {
             Ok(stored) => reply::stored(&stored),
-            Err(refusal) => reply::refused(&refusal, method, true),
+            Err(rejection) => reply::rejected(&rejection, method, true),
         };
         return finish(gateway, response, origin, asked);
     }
@@ -70,9 +70,9 @@ pub async fn respond(
     if admitted.is_ok()
         && let Some(found) = gateway.player.answer(method, uri.path(), headers).await
     {
-        let response = found.unwrap_or_else(|refusal| {
-            answered.fail(&refusal.text);
-            reply::refused(&refusal, method, puts)
+        let response = found.unwrap_or_else(|rejection| {
+            answered.fail(&rejection.text);
+            reply::rejected(&rejection, method, puts)
         });
         answered.status = response.status().as_u16();
         gateway.log.answered(&answered);
@@ -83,15 +83,15 @@ pub async fn respond(
     let response = match ask {
         Ok(ask) => match outcome(gateway, client, ask, &mut answered).await {
             Ok(response) => response,
-            Err(refusal) => reply::refused(&refusal, method, puts),
+            Err(rejection) => reply::rejected(&rejection, method, puts),
         },
         Err(_) if origin.is_some() && *method == Method::OPTIONS => {
             // A page of another origin needs the token in addition.
             reply::preflight(gateway.uploads.as_ref().is_some_and(Uploads::has_token))
         }
-        Err(refusal) => {
-            refuse(gateway, answered, &refusal);
-            reply::refused(&refusal, method, puts)
+        Err(rejection) => {
+            reject(gateway, answered, &rejection);
+            reply::rejected(&rejection, method, puts)
         }
     };
     finish(gateway, response, origin, asked)
@@ -116,12 +116,12 @@ async fn outcome(
     client: &Arc<Client>,
     ask: Ask,
     answered: &mut Answered,
-) -> Result<Response<AnswerBody>, Refusal> {
+) -> Result<Response<AnswerBody>, Rejection> {
     let Ok(slot) = gateway.slots.take(client) else {
         let text = "too many requests are waiting; try again in a few seconds";
-        let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text);
-        refuse(gateway, std::mem::take(answered), &refusal);
-        return Err(refusal);
+        let rejection = Rejection::new(StatusCode::SERVICE_UNAVAILABLE, text);
+        reject(gateway, std::mem::take(answered), &rejection);
+        return Err(rejection);
     };
     // The slots outlive all requests that wait for one.
     let slot = Arc::new(slot.await.map_err(|_| failed())?);
@@ -130,9 +130,9 @@ async fn outcome(
     Ok(reply::found(head, slot))
 }
 
-fn failed() -> Refusal {
+fn failed() -> Rejection {
     let text = "the answer could not be started; try again in a few seconds";
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text)
+    Rejection::new(StatusCode::SERVICE_UNAVAILABLE, text)
 }
 
 /// The sender of a request, shortened.
@@ -147,8 +147,8 @@ fn text(headers: &HeaderMap, field: &HeaderName) -> String {
     shortened(&String::from_utf8_lossy(bytes), SHOWN)
 }
 
-fn refuse(gateway: &Gateway, mut answered: Answered, refusal: &Refusal) {
-    answered.status = refusal.status.as_u16();
-    answered.fail(&refusal.text);
+fn reject(gateway: &Gateway, mut answered: Answered, rejection: &Rejection) {
+    answered.status = rejection.status.as_u16();
+    answered.fail(&rejection.text);
     gateway.log.answered(&answered);
 }

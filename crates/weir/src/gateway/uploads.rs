@@ -7,7 +7,7 @@ use control::Size;
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
 use packet::Name;
-use router::guard::Refusal;
+use router::guard::Rejection;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -64,12 +64,12 @@ pub trait Keeper: Send + Sync {
 }
 
 /// The check of an upload against the newest version of its name.
-pub type Permit<'a> = dyn Fn(Option<u64>) -> Result<(), Refusal> + 'a;
+pub type Permit<'a> = dyn Fn(Option<u64>) -> Result<(), Rejection> + 'a;
 
 /// The failure of an upload in the store.
 #[derive(Debug)]
 pub struct StoreFailure {
-    refusal: Refusal,
+    rejection: Rejection,
     failure: Failure,
 }
 
@@ -93,7 +93,7 @@ pub enum Reason {
 impl StoreFailure {
     /// A failure of the store; `failure` is for the operator.
     pub fn new(reason: Reason, failure: Failure) -> StoreFailure {
-        StoreFailure { refusal: reason.refusal(), failure }
+        StoreFailure { rejection: reason.rejection(), failure }
     }
 
     /// The failure, for the log.
@@ -101,14 +101,14 @@ impl StoreFailure {
         &self.failure
     }
 
-    /// The refusal that the client gets. It has no paths of this host.
-    pub fn into_refusal(self) -> Refusal {
-        self.refusal
+    /// The rejection that the client gets. It has no paths of this host.
+    pub fn into_rejection(self) -> Rejection {
+        self.rejection
     }
 }
 
 impl Reason {
-    fn refusal(self) -> Refusal {
+    fn rejection(self) -> Rejection {
         let (status, text) = match self {
             Reason::Overtaken => {
                 (StatusCode::CONFLICT, "another version was stored at the same time; send it again")
@@ -132,14 +132,14 @@ impl Reason {
                 "the upload could not be stored; the gateway's log has the reason",
             ),
         };
-        Refusal::new(status, text)
+        Rejection::new(status, text)
     }
 }
 
-impl From<Refusal> for StoreFailure {
-    fn from(refusal: Refusal) -> StoreFailure {
-        let failure = Failure::new(Kind::Failed, &refusal.text);
-        StoreFailure { refusal, failure }
+impl From<Rejection> for StoreFailure {
+    fn from(rejection: Rejection) -> StoreFailure {
+        let failure = Failure::new(Kind::Failed, &rejection.text);
+        StoreFailure { rejection, failure }
     }
 }
 
@@ -297,23 +297,23 @@ impl Uploads {
         headers: &HeaderMap,
         source: Source,
         is_foreign: bool,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         match &self.token {
             Some(token) if token.is_in(headers) => Ok(()),
             Some(_) => {
                 let text = "uploads need the token of this gateway; send it as `Authorization: \
                             Bearer TOKEN`";
-                Err(Refusal::new(StatusCode::UNAUTHORIZED, text))
+                Err(Rejection::new(StatusCode::UNAUTHORIZED, text))
             }
             None if is_foreign => {
                 let text = "pages of other origins may upload only where a token is required; \
                             start the gateway with --put-token";
-                Err(Refusal::new(StatusCode::FORBIDDEN, text))
+                Err(Rejection::new(StatusCode::FORBIDDEN, text))
             }
             None if source != Source::Own => {
                 let text = "only programs of the gateway's own user may upload; start the gateway \
                             with --put-token for others";
-                Err(Refusal::new(StatusCode::FORBIDDEN, text))
+                Err(Rejection::new(StatusCode::FORBIDDEN, text))
             }
             None => Ok(()),
         }
@@ -323,21 +323,21 @@ impl Uploads {
     ///
     /// # Errors
     /// There are too many, or another one has the same name.
-    pub fn begin(&self, name: &Name, source: Source) -> Result<Upload, Refusal> {
+    pub fn begin(&self, name: &Name, source: Source) -> Result<Upload, Rejection> {
         let mut now = lock(&self.now);
         let all: usize = now.sources.values().sum();
         let own = now.sources.get(&source).copied().unwrap_or(0);
         if own >= MOST_OF_ONE {
             let text = "this client has too many uploads under way; wait until one is over";
-            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, text));
+            return Err(Rejection::new(StatusCode::TOO_MANY_REQUESTS, text));
         }
         if all >= MOST {
             let text = "too many uploads are under way; try again in a few seconds";
-            return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text));
+            return Err(Rejection::new(StatusCode::SERVICE_UNAVAILABLE, text));
         }
         if now.names.contains_key(name) {
             let text = "this name is being uploaded; try again when that is over";
-            return Err(Refusal::new(StatusCode::CONFLICT, text));
+            return Err(Rejection::new(StatusCode::CONFLICT, text));
         }
         now.names.insert(name.clone(), Account::default());
         *now.sources.entry(source).or_insert(0) += 1;
@@ -353,7 +353,7 @@ impl Upload {
     ///
     /// # Errors
     /// There are more of them than permitted.
-    pub fn reserve(&self, room: u64, announced: u64) -> Result<(), Refusal> {
+    pub fn reserve(&self, room: u64, announced: u64) -> Result<(), Rejection> {
         self.change(announced, Some(room))
     }
 
@@ -361,7 +361,7 @@ impl Upload {
     ///
     /// # Errors
     /// There are more of them than permitted.
-    pub fn grow(&self, bytes: u64) -> Result<(), Refusal> {
+    pub fn grow(&self, bytes: u64) -> Result<(), Rejection> {
         self.change(bytes, None)
     }
 
@@ -372,10 +372,10 @@ impl Upload {
         }
     }
 
-    fn change(&self, bytes: u64, room: Option<u64>) -> Result<(), Refusal> {
+    fn change(&self, bytes: u64, room: Option<u64>) -> Result<(), Rejection> {
         if bytes > self.limit.0 {
             let text = format!("an upload may have {} at most; send a smaller one", self.limit);
-            return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text));
+            return Err(Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, text));
         }
         let mut now = lock(&self.now);
         let others = now.names.iter().filter(|(name, _)| **name != self.name);
@@ -385,7 +385,7 @@ impl Upload {
         if others.saturating_add(account.bytes) > account.room {
             let text = "the store has no room for it; the operator of the gateway can remove \
                         something with `weir repo rm`, or raise --quota";
-            return Err(Refusal::new(StatusCode::INSUFFICIENT_STORAGE, text));
+            return Err(Rejection::new(StatusCode::INSUFFICIENT_STORAGE, text));
         }
         now.names.insert(self.name.clone(), account);
         Ok(())
@@ -448,7 +448,7 @@ mod tests {
     }
 
     fn begin(uploads: &Uploads, n: usize, of: Source, size: Option<u64>) -> Result<Upload, u16> {
-        let status = |refusal: Refusal| refusal.status.as_u16();
+        let status = |rejection: Rejection| rejection.status.as_u16();
         let upload = uploads.begin(&format!("/a/{n}").parse().unwrap(), of);
         let upload = upload.map_err(status)?;
         let room = uploads.keeper().room().unwrap();
@@ -515,7 +515,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         let status = |uploads: &Uploads, headers: &HeaderMap, source, is_foreign| {
             let checked = uploads.authorize(headers, source, is_foreign);
-            checked.map_or_else(|refusal| refusal.status.as_u16(), |()| 200)
+            checked.map_or_else(|rejection| rejection.status.as_u16(), |()| 200)
         };
         let (open, closed) = (uploads(None), uploads(Some("0123456789abcdef")));
         assert_eq!(status(&open, &headers, Source::Own, false), 200);

@@ -10,14 +10,14 @@ use hyper::header::{
 use hyper::{Method, StatusCode, Uri};
 use net::text::shortened;
 use packet::{Name, UriError};
-use router::guard::Refusal;
+use router::guard::Rejection;
 use std::str::FromStr;
 use std::time::SystemTime;
 
 /// A name that is longer leaves no room in a packet for what else belongs into one.
 const LONGEST: usize = 8000;
 
-/// Characters of a method, a name or a mistake in one that a refusal repeats.
+/// Characters of a method, a name or a mistake in one that a rejection repeats.
 pub(super) const SHOWN: usize = 200;
 
 /// A request that can be answered.
@@ -93,12 +93,12 @@ impl Mirror {
     }
 
     /// The name of a file of the mirror that has the longest path, if one has this path.
-    fn find(mirrors: &[Mirror], uri: &Uri) -> Option<Result<Name, Refusal>> {
+    fn find(mirrors: &[Mirror], uri: &Uri) -> Option<Result<Name, Rejection>> {
         let found = mirrors.iter().filter_map(|mirror| Some((mirror, mirror.within(uri.path())?)));
         let (mirror, path) = found.max_by_key(|(mirror, _)| mirror.path.len())?;
         let resource = Resource::from_path(path, uri.query());
         Some(resource.map(|resource| resource.name(&mirror.prefix)).map_err(|why| {
-            Refusal::new(StatusCode::BAD_REQUEST, format!("no file has this path: {why}"))
+            Rejection::new(StatusCode::BAD_REQUEST, format!("no file has this path: {why}"))
         }))
     }
 }
@@ -123,12 +123,12 @@ impl Ask {
         uri: &Uri,
         headers: &HeaderMap,
         served: Served<'_>,
-    ) -> Result<Ask, Refusal> {
+    ) -> Result<Ask, Rejection> {
         let is_head = method == Method::HEAD;
         if !is_head && method != Method::GET {
             let method = shortened(method.as_str(), SHOWN);
             let text = format!("{method} is not served here; use GET or HEAD");
-            return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
+            return Err(Rejection::new(StatusCode::METHOD_NOT_ALLOWED, text));
         }
         let mirrored = Mirror::find(served.mirrors, uri).transpose()?;
         let is_mirrored = mirrored.is_some();
@@ -257,17 +257,17 @@ fn bare_tag(tag: &str) -> String {
     tag.strip_prefix("W/").unwrap_or(tag).to_owned()
 }
 
-pub(super) fn name(path: &str) -> Result<Name, Refusal> {
+pub(super) fn name(path: &str) -> Result<Name, Rejection> {
     let name: Name = path.parse().map_err(|error: UriError| {
         if least_len(path) > LONGEST {
             return too_long();
         }
         let mistake = shortened(&error.to_string(), SHOWN);
-        Refusal::new(StatusCode::BAD_REQUEST, format!("the path is not a name: {mistake}"))
+        Rejection::new(StatusCode::BAD_REQUEST, format!("the path is not a name: {mistake}"))
     })?;
     if name.as_ref().is_empty() {
         let text = "the path has no name; ask for one like /example/film.webm";
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+        return Err(Rejection::new(StatusCode::BAD_REQUEST, text));
     }
     if name.as_ref().encoded_len() > LONGEST {
         return Err(too_long());
@@ -276,7 +276,7 @@ pub(super) fn name(path: &str) -> Result<Name, Refusal> {
 }
 
 /// The name of a path, and whether its folder is wanted.
-fn named(path: &str, prefixes: &[Name]) -> Result<(Name, bool), Refusal> {
+fn named(path: &str, prefixes: &[Name]) -> Result<(Name, bool), Rejection> {
     // The last slash belongs to the path alone.
     let within = path.strip_suffix('/').filter(|name| !name.is_empty() && !name.ends_with('/'));
     let name = name(within.unwrap_or(path))?;
@@ -287,7 +287,7 @@ fn named(path: &str, prefixes: &[Name]) -> Result<(Name, bool), Refusal> {
             shortened(&name.to_string(), SHOWN),
             list(prefixes)
         );
-        return Err(Refusal::new(StatusCode::FORBIDDEN, text));
+        return Err(Rejection::new(StatusCode::FORBIDDEN, text));
     }
     if !prefixes.iter().any(|under| is_under(&name, under)) {
         let text = format!(
@@ -296,14 +296,14 @@ fn named(path: &str, prefixes: &[Name]) -> Result<(Name, bool), Refusal> {
             shortened(&name.to_string(), SHOWN),
             list(prefixes)
         );
-        return Err(Refusal::new(StatusCode::FORBIDDEN, text));
+        return Err(Rejection::new(StatusCode::FORBIDDEN, text));
     }
     Ok((name, within.is_some()))
 }
 
-fn too_long() -> Refusal {
+fn too_long() -> Rejection {
     let text = format!("the name has more than {LONGEST} bytes; nothing is called so");
-    Refusal::new(StatusCode::URI_TOO_LONG, text)
+    Rejection::new(StatusCode::URI_TOO_LONG, text)
 }
 
 /// The least length of a name from a path that is no name: two bytes each at least for components
@@ -341,7 +341,7 @@ pub(super) fn list(names: &[Name]) -> String {
 mod tests {
     use super::*;
 
-    fn ask(method: &Method, path: &str, fields: &[(&str, &str)]) -> Result<Ask, Refusal> {
+    fn ask(method: &Method, path: &str, fields: &[(&str, &str)]) -> Result<Ask, Rejection> {
         let mut headers = HeaderMap::new();
         for (field, value) in fields {
             headers.append(field.parse::<HeaderName>().unwrap(), value.parse().unwrap());
@@ -350,9 +350,9 @@ mod tests {
         Ask::read(method, &path.parse().unwrap(), &headers, Served { prefixes, mirrors })
     }
 
-    fn refused(method: &Method, path: &str) -> (u16, String) {
-        let refusal = ask(method, path, &[]).unwrap_err();
-        (refusal.status.as_u16(), refusal.text)
+    fn rejected(method: &Method, path: &str) -> (u16, String) {
+        let rejection = ask(method, path, &[]).unwrap_err();
+        (rejection.status.as_u16(), rejection.text)
     }
 
     #[test]
@@ -375,9 +375,9 @@ mod tests {
         assert_eq!(name("/m/v=7?a=b"), "/b/hub/v%3D7/32=query/a%3Db");
         assert_eq!(name("/m"), "/b/hub");
         for path in ["/m/../x", "/m/%2e%2e/x", "/m//x", "/m/a%2F..%2Fb"] {
-            assert_eq!(refused(&Method::GET, path).0, 400, "{path}");
+            assert_eq!(rejected(&Method::GET, path).0, 400, "{path}");
         }
-        assert_eq!(refused(&Method::GET, "/ma/x").0, 403);
+        assert_eq!(rejected(&Method::GET, "/ma/x").0, 403);
         let longest: [Mirror; 2] = ["/=/a", "/m=/b"].map(|text| text.parse().unwrap());
         let found = |path: &'static str| Mirror::find(&longest, &Uri::from_static(path));
         assert_eq!(found("/m/x").unwrap().unwrap().to_string(), "/b/x");
@@ -390,21 +390,21 @@ mod tests {
     #[test]
     fn invalid_names_are_rejected_with_a_reason() {
         for path in ["/", "/a/%4", "/a/..", "/a/sha256digest=12", "/a//b"] {
-            let (status, text) = refused(&Method::GET, path);
+            let (status, text) = rejected(&Method::GET, path);
             assert_eq!(status, 400, "{path}: {text}");
             assert!(text.starts_with("the path ") && text.contains("/example/"), "{text}");
         }
-        assert_eq!(refused(&Method::GET, &format!("/a/{}", "x".repeat(9000))).0, 414);
-        assert_eq!(refused(&Method::GET, &"/a".repeat(5000)).0, 414);
-        let (status, text) = refused(&Method::GET, &format!("/a/{}%4", "x".repeat(5000)));
+        assert_eq!(rejected(&Method::GET, &format!("/a/{}", "x".repeat(9000))).0, 414);
+        assert_eq!(rejected(&Method::GET, &"/a".repeat(5000)).0, 414);
+        let (status, text) = rejected(&Method::GET, &format!("/a/{}%4", "x".repeat(5000)));
         assert!(status == 400 && text.len() < 1000, "{status} {text}");
-        assert!(refused(&Method::GET, &format!("/b/{}", "x".repeat(5000))).1.len() < 1000);
-        let (status, text) = refused(&Method::GET, "/b/film");
+        assert!(rejected(&Method::GET, &format!("/b/{}", "x".repeat(5000))).1.len() < 1000);
+        let (status, text) = rejected(&Method::GET, "/b/film");
         let expected = "/b/film is not served here; ask for a name below /a, or start the gateway \
                         with another --prefix";
         assert_eq!((status, &*text), (403, expected));
-        assert_eq!(refused(&Method::GET, "/ab").0, 403);
-        let (status, text) = refused(&Method::POST, "/a/film");
+        assert_eq!(rejected(&Method::GET, "/ab").0, 403);
+        let (status, text) = rejected(&Method::POST, "/a/film");
         assert_eq!((status, &*text), (405, "POST is not served here; use GET or HEAD"));
     }
 
@@ -429,9 +429,9 @@ mod tests {
                 let (uri, prefix) = (path.parse().unwrap(), prefix.parse().unwrap());
                 let served = Served { prefixes: &[prefix], mirrors: &[] };
                 let read = Ask::read(&Method::GET, &uri, &HeaderMap::new(), served);
-                let refusal = read.unwrap_err();
-                assert_eq!(refusal.status.as_u16(), 403, "{path}");
-                assert!(refusal.text.contains("programs of one host"), "{}", refusal.text);
+                let rejection = read.unwrap_err();
+                assert_eq!(rejection.status.as_u16(), 403, "{path}");
+                assert!(rejection.text.contains("programs of one host"), "{}", rejection.text);
             }
         }
         let everything = Served { prefixes: &["/".parse().unwrap()], mirrors: &[] };
@@ -534,8 +534,8 @@ mod tests {
         assert_eq!(query("q=%FF%zz%1").as_deref(), Some("\u{fffd}%zz%1"));
         let json = ask(&Method::GET, "/a/", &[("accept", "application/json")]).unwrap();
         assert!(json.folder.unwrap().json);
-        assert_eq!(refused(&Method::GET, "/a//").0, 400);
-        assert_eq!(refused(&Method::GET, "//").0, 400);
-        assert_eq!(refused(&Method::GET, "/localhost/").0, 403);
+        assert_eq!(rejected(&Method::GET, "/a//").0, 400);
+        assert_eq!(rejected(&Method::GET, "//").0, 400);
+        assert_eq!(rejected(&Method::GET, "/localhost/").0, 403);
     }
 }

@@ -10,7 +10,7 @@ use hyper::{StatusCode, Uri};
 use net::text::{shortened, visible};
 use packet::tlv::types::GENERIC;
 use packet::{ComponentRef, Name};
-use router::guard::Refusal;
+use router::guard::Rejection;
 use sha2::{Digest, Sha256};
 use std::time::SystemTime;
 
@@ -44,17 +44,17 @@ impl Put {
     /// # Errors
     /// The name is not one below `prefixes`, or has reserved components, or the body is not the
     /// whole object as it is.
-    pub fn read(uri: &Uri, headers: &HeaderMap, prefixes: &[Name]) -> Result<Put, Refusal> {
+    pub fn read(uri: &Uri, headers: &HeaderMap, prefixes: &[Name]) -> Result<Put, Rejection> {
         if uri.path().ends_with('/') {
             let text = "the path is that of a folder; append a file name";
-            return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+            return Err(Rejection::new(StatusCode::BAD_REQUEST, text));
         }
         let name = name(uri.path())?;
         check_name(&name, prefixes)?;
         if headers.contains_key(CONTENT_RANGE) {
             let text = "a part of an object cannot be uploaded; send all of it, without \
                         Content-Range";
-            return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+            return Err(Rejection::new(StatusCode::BAD_REQUEST, text));
         }
         check_codings(headers)?;
         let media_type = given_type(headers)?;
@@ -78,7 +78,7 @@ impl Put {
     ///
     /// # Errors
     /// They do not hold.
-    pub fn check(&self, tag: Option<&str>, modified: Option<SystemTime>) -> Result<(), Refusal> {
+    pub fn check(&self, tag: Option<&str>, modified: Option<SystemTime>) -> Result<(), Rejection> {
         let is_later = self.if_match.is_none()
             && modified
                 .zip(self.if_unmodified_since)
@@ -94,7 +94,7 @@ impl Put {
             }
             _ => return Ok(()),
         };
-        Err(Refusal::new(StatusCode::PRECONDITION_FAILED, text))
+        Err(Rejection::new(StatusCode::PRECONDITION_FAILED, text))
     }
 }
 
@@ -124,11 +124,11 @@ fn codings<'a>(headers: &'a HeaderMap, field: &HeaderName) -> impl Iterator<Item
 /// # Errors
 /// The body has another coding: of its content (RFC 9110, section 8.4), or of its transfer (RFC
 /// 9112, section 6.1).
-fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
+fn check_codings(headers: &HeaderMap) -> Result<(), Rejection> {
     let mut content = codings(headers, &CONTENT_ENCODING);
     if !content.all(|coding| coding.eq_ignore_ascii_case(b"identity")) {
         let text = "the body is encoded; send it as it is, without Content-Encoding";
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+        return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
     }
     // Chunks of chunks are not allowed (RFC 9112, section 6.1).
     let mut transfer = codings(headers, &TRANSFER_ENCODING);
@@ -136,7 +136,7 @@ fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
     if !is_plain || transfer.next().is_some() {
         let text = "the body has a transfer coding that is not known here; send it without, or in \
                     chunks";
-        return Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, text));
+        return Err(Rejection::new(StatusCode::NOT_IMPLEMENTED, text));
     }
     Ok(())
 }
@@ -145,14 +145,14 @@ fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// It is malformed, too long, or not one.
-fn given_type(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+fn given_type(headers: &HeaderMap) -> Result<Option<String>, Rejection> {
     let mut all = headers.get_all(CONTENT_TYPE).iter();
     let Some(first) = all.next() else { return Ok(None) };
     let given = first.to_str().ok().and_then(|text| read_media_type(text.trim()));
     let Some(given) = given.filter(|_| all.next().is_none()) else {
         let text = "the Content-Type is malformed, or longer than 200 bytes; send one like \
                     `text/plain; charset=utf-8`, or none";
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+        return Err(Rejection::new(StatusCode::BAD_REQUEST, text));
     };
     // Programs send it unasked with any body.
     let bare = given.split(';').next().unwrap_or_default().trim_end();
@@ -163,7 +163,7 @@ fn given_type(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
 ///
 /// # Errors
 /// Consumers could not find it, it is reserved, or it lies elsewhere.
-pub fn check_name(name: &Name, prefixes: &[Name]) -> Result<(), Refusal> {
+pub fn check_name(name: &Name, prefixes: &[Name]) -> Result<(), Rejection> {
     if is_scoped(name) {
         let text = format!(
             "{} cannot be uploaded: names below /localhost and /localhop are for the programs of \
@@ -171,19 +171,19 @@ pub fn check_name(name: &Name, prefixes: &[Name]) -> Result<(), Refusal> {
             shortened(&name.to_string(), SHOWN),
             list(prefixes)
         );
-        return Err(Refusal::new(StatusCode::FORBIDDEN, text));
+        return Err(Rejection::new(StatusCode::FORBIDDEN, text));
     }
     let under = nearest(name, prefixes, |prefix| prefix).map(Name::len);
     let Some(under) = under.filter(|under| name.len() > *under) else {
         let what = shortened(&name.to_string(), SHOWN);
         let text =
             format!("{what} cannot be uploaded here; choose a name below {}", list(prefixes));
-        return Err(Refusal::new(StatusCode::FORBIDDEN, text));
+        return Err(Rejection::new(StatusCode::FORBIDDEN, text));
     };
     name.as_ref().components().skip(under).try_for_each(check_component)
 }
 
-fn check_component(component: ComponentRef<'_>) -> Result<(), Refusal> {
+fn check_component(component: ComponentRef<'_>) -> Result<(), Rejection> {
     let value = component.value();
     let text = std::str::from_utf8(value).ok();
     let why = match text {
@@ -198,7 +198,7 @@ fn check_component(component: ComponentRef<'_>) -> Result<(), Refusal> {
     };
     let shown = shortened(&component.to_string(), SHOWN);
     let text = format!("{shown} cannot be a part of the name: {why}; choose another name");
-    Err(Refusal::new(StatusCode::BAD_REQUEST, text))
+    Err(Rejection::new(StatusCode::BAD_REQUEST, text))
 }
 
 /// The secret that permits uploads. Only its digest is kept, so comparing takes the same time for
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
     use hyper::header::HeaderValue;
 
-    fn put(path: &str, fields: &[(&str, &str)]) -> Result<Put, Refusal> {
+    fn put(path: &str, fields: &[(&str, &str)]) -> Result<Put, Rejection> {
         let mut headers = HeaderMap::new();
         for (field, value) in fields {
             headers.append(field.parse::<HeaderName>().unwrap(), value.parse().unwrap());
@@ -246,10 +246,14 @@ mod tests {
         Put::read(&path.parse().unwrap(), &headers, &["/a/up".parse().unwrap()])
     }
 
-    fn refused(path: &str) -> u16 {
-        let refusal = put(path, &[]).unwrap_err();
-        assert!(refusal.text.contains(';') || refusal.text.contains("no name"), "{}", refusal.text);
-        refusal.status.as_u16()
+    fn rejected(path: &str) -> u16 {
+        let rejection = put(path, &[]).unwrap_err();
+        assert!(
+            rejection.text.contains(';') || rejection.text.contains("no name"),
+            "{}",
+            rejection.text
+        );
+        rejection.status.as_u16()
     }
 
     #[test]
@@ -278,9 +282,9 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_refused() {
+    fn other_names_are_rejected() {
         for path in ["/a/up", "/a/x", "/x", "/localhost/x", "/localhop/x", "/8=localhost/x"] {
-            assert_eq!(refused(path), 403, "{path}");
+            assert_eq!(rejected(path), 403, "{path}");
         }
         for path in [
             "/a/up/",
@@ -304,9 +308,9 @@ mod tests {
             "/a/up/9=x",
             &format!("/a/up/{}", "x".repeat(256)),
         ] {
-            assert_eq!(refused(path), 400, "{path}");
+            assert_eq!(rejected(path), 400, "{path}");
         }
-        assert_eq!(refused(&format!("/a/up/{}", "x".repeat(9000))), 414);
+        assert_eq!(rejected(&format!("/a/up/{}", "x".repeat(9000))), 414);
     }
 
     #[test]

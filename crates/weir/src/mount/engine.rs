@@ -5,7 +5,7 @@ use super::listing::{Listing, Listings};
 use super::nodes::SourceName;
 use super::readers::window;
 use super::receiver::{Active, Open, Receiver, SharedCache, Then, Waiting};
-use super::refusal::Refusal;
+use super::rejection::Rejection;
 use crate::exit::{Failure, Kind};
 use crate::folder::page_object;
 use crate::signals::Stop;
@@ -81,15 +81,15 @@ impl Asker {
         let _ = self.asks.send(ask);
     }
 
-    /// Asks. If the engine has ended, the question is refused.
+    /// Asks. If the engine has ended, the question is rejected.
     pub fn ask(&self, ask: Ask) {
         match self.asks.send(ask) {
             Ok(()) => {
                 // It is full only if it rings already.
                 let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
             }
-            Err(mpsc::SendError(Ask::List { then, .. })) => then(Err(Refusal::Ended)),
-            Err(mpsc::SendError(Ask::Read { then: Some(then), .. })) => then(Err(Refusal::Ended)),
+            Err(mpsc::SendError(Ask::List { then, .. })) => then(Err(Rejection::Ended)),
+            Err(mpsc::SendError(Ask::Read { then: Some(then), .. })) => then(Err(Rejection::Ended)),
             Err(_) => {}
         }
     }
@@ -173,8 +173,8 @@ impl Engine {
             }
             self.advance(now);
             if let BatchStatus::Stalled { waited, cause } = self.batch.status() {
-                let why = Refusal::of_stall(cause);
-                self.refuse_all(now, why, &format!("no answer for {waited} ({cause})"))?;
+                let why = Rejection::of_stall(cause);
+                self.reject_all(now, why, &format!("no answer for {waited} ({cause})"))?;
             }
             if now >= tick {
                 tick = now + TICK;
@@ -261,7 +261,7 @@ impl Engine {
             number: None,
             reads: Vec::new(),
             readers: BTreeMap::new(),
-            refused: None,
+            rejected: None,
         })
     }
 
@@ -313,7 +313,7 @@ impl Engine {
         if !self.batch.want(number, run, urgent) {
             // There are no numbers left for an object of this size.
             self.file(open).forget_object();
-            self.receiver.refuse(open.node, Refusal::Unverified);
+            self.receiver.reject(open.node, Rejection::Unverified);
         }
     }
 
@@ -370,7 +370,7 @@ impl Engine {
             }
             Err(error) => {
                 self.receiver.messages.push(rejected(&path, &error));
-                then(Err(Refusal::TooLarge));
+                then(Err(Rejection::TooLarge));
             }
         }
     }
@@ -407,7 +407,7 @@ impl Engine {
     fn advance(&mut self, now: Time) {
         loop {
             for (number, why) in std::mem::take(&mut self.receiver.lost) {
-                self.refuse_directory(number, why);
+                self.reject_directory(number, why);
             }
             let pages = std::mem::take(&mut self.receiver.pages);
             if pages.is_empty() {
@@ -425,14 +425,14 @@ impl Engine {
                     Err(error) => {
                         let message = rejected(&directory.path, &error);
                         self.receiver.messages.push(message);
-                        self.refuse_directory(number, Refusal::Unverified);
+                        self.reject_directory(number, Rejection::Unverified);
                     }
                 }
             }
         }
     }
 
-    fn refuse_directory(&mut self, number: u64, why: Refusal) {
+    fn reject_directory(&mut self, number: u64, why: Rejection) {
         // Pages in flight may arrive after the directory is requested again.
         self.receiver.forget_pages(number);
         if let Some(directory) = self.directories.remove(&number) {
@@ -441,10 +441,10 @@ impl Engine {
     }
 
     /// All operations that wait fail, and the batch starts again.
-    fn refuse_all(&mut self, now: Time, why: Refusal, message: &str) -> Result<(), Failure> {
+    fn reject_all(&mut self, now: Time, why: Rejection, message: &str) -> Result<(), Failure> {
         let (mut count, nodes) = (0, self.receiver.files.keys().copied().collect::<Vec<_>>());
         for node in nodes {
-            count += self.receiver.refuse(node, why);
+            count += self.receiver.reject(node, why);
         }
         let directories = std::mem::take(&mut self.directories);
         for then in directories.into_values().flat_map(|directory| directory.thens) {
@@ -462,8 +462,8 @@ impl Engine {
     /// Operations fail that made no progress for too long, although others did.
     fn expire(&mut self, now: Time) {
         let (times, why) = match self.reconnect_at {
-            None => (TIMES, Refusal::Silent),
-            Some(_) => (1, Refusal::Unreachable),
+            None => (TIMES, Rejection::Silent),
+            Some(_) => (1, Rejection::Unreachable),
         };
         let limit = Duration(self.parts.patience.0.saturating_mul(times));
         let mut given_up = Vec::new();
@@ -477,7 +477,7 @@ impl Engine {
             }
             let path = String::from_utf8_lossy(&file.open.path);
             self.receiver.messages.push(format!("cannot read {path}: no data arrived for {limit}"));
-            file.refused = Some((now, why));
+            file.rejected = Some((now, why));
             if file.reads.is_empty() {
                 given_up.push(*node);
             }
@@ -490,18 +490,18 @@ impl Engine {
             let path = String::from_utf8_lossy(&path);
             let text = format!("cannot list /{path}: no data arrived for {limit}");
             self.receiver.messages.push(text);
-            self.refuse_directory(number, why);
+            self.reject_directory(number, why);
         }
     }
 
-    /// Refuses all operations that wait, so that no program hangs.
+    /// Rejects all operations that wait, so that no program hangs.
     fn end(mut self) {
         let nodes: Vec<_> = self.receiver.files.keys().copied().collect();
         for node in nodes {
-            self.receiver.refuse(node, Refusal::Ended);
+            self.receiver.reject(node, Rejection::Ended);
         }
         let numbers: Vec<_> = self.directories.keys().copied().collect();
-        numbers.into_iter().for_each(|number| self.refuse_directory(number, Refusal::Ended));
+        numbers.into_iter().for_each(|number| self.reject_directory(number, Rejection::Ended));
     }
 }
 

@@ -5,7 +5,7 @@ use super::engine::{Ask, Asker};
 use super::listing::{Listing, Listings};
 use super::nodes::{Nodes, Owner, Source, SourceName, blocks, type_of};
 use super::receiver::{Open, SharedCache};
-use super::refusal::Refusal;
+use super::rejection::Rejection;
 use control::Size;
 use fuser::{
     Errno, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
@@ -141,8 +141,8 @@ impl Files {
             (None, None) => then(&self.0, &path, Ok(Arc::default())),
             (None, Some(page)) => {
                 let (shared, directory) = (Arc::clone(&self.0), path.clone());
-                let then = Box::new(move |found: Result<_, Refusal>| {
-                    then(&shared, &path, found.map_err(Refusal::errno));
+                let then = Box::new(move |found: Result<_, Rejection>| {
+                    then(&shared, &path, found.map_err(Rejection::errno));
                 });
                 self.0.asker.ask(Ask::List { directory: number, path: directory, page, then });
             }
@@ -287,7 +287,7 @@ impl Filesystem for Files {
             }
             return reply.data(&buffer);
         }
-        let then = Box::new(move |found: Result<Vec<u8>, Refusal>| match found {
+        let then = Box::new(move |found: Result<Vec<u8>, Rejection>| match found {
             Ok(bytes) => reply.data(&bytes),
             Err(why) => reply.error(why.errno()),
         });

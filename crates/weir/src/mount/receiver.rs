@@ -2,7 +2,7 @@
 
 use super::cache::{Cache, Key};
 use super::readers::Reader;
-use super::refusal::Refusal;
+use super::rejection::Rejection;
 use control::{Duration, Time};
 use packet::Bytes;
 use rangemap::RangeSet;
@@ -14,7 +14,7 @@ use transport::fetch::batch::{BatchSink, Failure, Listed};
 use tree::Request;
 
 /// Receives the result of an operation, on the engine's thread.
-pub type Then<T> = Box<dyn FnOnce(Result<T, Refusal>) + Send>;
+pub type Then<T> = Box<dyn FnOnce(Result<T, Rejection>) + Send>;
 
 /// The cache that all threads share.
 #[derive(Clone)]
@@ -108,16 +108,16 @@ pub struct Active {
     pub reads: Vec<Waiting>,
     /// The readers, by their handles.
     pub readers: BTreeMap<u64, Reader>,
-    /// When reads were refused last, and why.
-    pub refused: Option<(Time, Refusal)>,
+    /// When reads were rejected last, and why.
+    pub rejected: Option<(Time, Rejection)>,
 }
 
 impl Active {
-    /// The refusal of a read that follows a refused one at once: the kernel tries a read that was
+    /// The rejection of a read that follows a rejected one at once: the kernel tries a read that was
     /// to be ahead once more, and no reader has to wait twice for that.
-    pub fn repeated(&mut self, now: Time) -> Option<Refusal> {
+    pub fn repeated(&mut self, now: Time) -> Option<Rejection> {
         const SOON: Duration = Duration::from_secs(1);
-        let (at, why) = self.refused.as_mut().filter(|(at, _)| now < *at + SOON)?;
+        let (at, why) = self.rejected.as_mut().filter(|(at, _)| now < *at + SOON)?;
         // The readers of a page send their requests one after the other.
         *at = now;
         Some(*why)
@@ -146,7 +146,7 @@ pub struct Receiver {
     /// Pages that have arrived, for the directories of these numbers.
     pub pages: Vec<(u64, Request, Bytes)>,
     /// Directories of which a page is lost.
-    pub lost: Vec<(u64, Refusal)>,
+    pub lost: Vec<(u64, Rejection)>,
     /// Lines for the user.
     pub messages: Vec<String>,
     /// The time.
@@ -206,12 +206,12 @@ impl Receiver {
     }
 
     /// The reads of a file fail.
-    pub fn refuse(&mut self, node: u64, why: Refusal) -> usize {
+    pub fn reject(&mut self, node: u64, why: Rejection) -> usize {
         let Some(file) = self.files.get_mut(&node) else { return 0 };
         let reads = std::mem::take(&mut file.reads);
         let count = reads.len();
         if count > 0 {
-            file.refused = Some((self.now, why));
+            file.rejected = Some((self.now, why));
         }
         reads.into_iter().for_each(|read| (read.then)(Err(why)));
         count
@@ -250,11 +250,11 @@ impl BatchSink for Receiver {
     }
 
     fn failed(&mut self, object: u64, why: Failure) {
-        let refusal = Refusal::of_failure(&why);
+        let rejection = Rejection::of_failure(&why);
         match self.jobs.remove(&object) {
             Some(Job::Page(requests, _)) => {
                 self.messages.push(format!("a page of a directory cannot be fetched: {why}"));
-                self.lost.extend(requests.into_iter().map(|(directory, _)| (directory, refusal)));
+                self.lost.extend(requests.into_iter().map(|(directory, _)| (directory, rejection)));
             }
             Some(Job::File(node)) => {
                 if let Some(file) = self.files.get_mut(&node) {
@@ -262,7 +262,7 @@ impl BatchSink for Receiver {
                     let path = String::from_utf8_lossy(&file.open.path);
                     self.messages.push(format!("cannot read {path}: {why}"));
                 }
-                self.refuse(node, refusal);
+                self.reject(node, rejection);
             }
             None => {}
         }
@@ -271,7 +271,7 @@ impl BatchSink for Receiver {
 
 /// Copies a segment to the reads that wait for it, and ends those that have all.
 fn hand_on(file: &mut Active, segment: u64, content: &[u8], now: Time) {
-    file.refused = None;
+    file.rejected = None;
     let mut at = 0;
     while let Some(read) = file.reads.get_mut(at) {
         if read.missing.contains(&segment) {
@@ -327,8 +327,8 @@ mod tests {
             Waiting { offset, buffer, missing, progress_at: Time::ZERO, then }
         };
         let reads = vec![read(900, 1500), read(1100, 100)];
-        let (number, readers, refused) = (Some(40), BTreeMap::new(), None);
-        receiver.files.insert(7, Active { open: open.clone(), number, reads, readers, refused });
+        let (number, readers, rejected) = (Some(40), BTreeMap::new(), None);
+        receiver.files.insert(7, Active { open: open.clone(), number, reads, readers, rejected });
         receiver.expect_file(40, 7);
         receiver.write(40, 1000, &[2; 1000]);
         assert_eq!(take.try_recv().unwrap().unwrap(), [2; 100]);

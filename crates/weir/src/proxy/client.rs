@@ -435,7 +435,7 @@ mod tests {
         let from = "http://host:80/x/a/b?c".parse().unwrap();
         let next = |to: &str| {
             let next = client.next(&from, &HeaderValue::from_str(to).unwrap());
-            next.map(|uri| uri.to_string()).map_err(|refused| refused.text)
+            next.map(|uri| uri.to_string()).map_err(|rejected| rejected.text)
         };
         assert_eq!(next("/y").unwrap(), "http://host/y");
         assert_eq!(next("y?z#w").unwrap(), "http://host/x/a/y?z");

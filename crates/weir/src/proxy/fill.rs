@@ -188,8 +188,8 @@ enum Stop {
 }
 
 impl From<OriginError> for Stop {
-    fn from(refused: OriginError) -> Stop {
-        Stop::Failed(refused)
+    fn from(rejected: OriginError) -> Stop {
+        Stop::Failed(rejected)
     }
 }
 

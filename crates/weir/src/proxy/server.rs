@@ -202,7 +202,7 @@ impl Server {
     }
 
     /// Answers an Interest with a Nack.
-    fn refuse(&mut self, request: &Request<'_>, at: Option<u16>, reason: NackReason) {
+    fn reject(&mut self, request: &Request<'_>, at: Option<u16>, reason: NackReason) {
         if self.packets.len() >= MOST_READY {
             self.counts.dropped += 1;
             return;
@@ -214,7 +214,7 @@ impl Server {
     fn push(&mut self, request: &Request<'_>, origin: usize, wanted: Wanted, at: Option<u16>) {
         let budget = &self.shares[origin].budget;
         let Some(charge) = budget.charge(request.file, &request.interest) else {
-            return self.refuse(request, at, NackReason::Congestion);
+            return self.reject(request, at, NackReason::Congestion);
         };
         self.ready.push_back(Pending {
             header: request.header.clone(),
@@ -366,8 +366,8 @@ impl Endpoint for Server {
                 self.counts.unknown += 1;
                 return;
             }
-            Found::Nothing => return self.refuse(&request, None, NackReason::None),
-            Found::Full => return self.refuse(&request, None, NackReason::Congestion),
+            Found::Nothing => return self.reject(&request, None, NackReason::None),
+            Found::Full => return self.reject(&request, None, NackReason::Congestion),
             Found::File(origin, _, wanted) => (origin, wanted),
         };
         match (wanted.part, request.asked.get::<Range>()) {

@@ -47,7 +47,7 @@ impl Probe {
     }
 
     /// True if nothing at the peer receives, or it cannot be reached.
-    pub fn is_refused(&self) -> bool {
+    pub fn is_rejected(&self) -> bool {
         self.error.is_some()
     }
 
@@ -83,12 +83,12 @@ mod tests {
         let address = open.local_addr().unwrap();
         let mut probe = Probe::new(&FaceUri::udp(address));
         probe.look();
-        assert!(!probe.is_refused(), "{}", probe.reason());
+        assert!(!probe.is_rejected(), "{}", probe.reason());
         drop(open);
         let mut probe = Probe::new(&FaceUri::udp(address));
         probe.look();
-        assert!(probe.is_refused());
+        assert!(probe.is_rejected());
         assert_eq!(probe.reason(), "no program listens there");
-        assert!(Probe::new(&FaceUri::tcp(address)).is_refused());
+        assert!(Probe::new(&FaceUri::tcp(address)).is_rejected());
     }
 }

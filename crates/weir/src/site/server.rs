@@ -68,14 +68,14 @@ fn respond(
 ) -> Response<SiteBody> {
     let (method, uri) = (request.method(), request.uri());
     let (version, headers) = (request.version(), request.headers());
-    if let Err(refusal) = guard.admit(&Head { method, uri, version, headers, local }) {
-        return text_response(refusal.status, &refusal.text);
+    if let Err(rejection) = guard.admit(&Head { method, uri, version, headers, local }) {
+        return text_response(rejection.status, &rejection.text);
     }
     if !matches!(*method, Method::GET | Method::HEAD) {
-        let mut refused =
+        let mut rejected =
             text_response(StatusCode::METHOD_NOT_ALLOWED, "the documentation can only be read");
-        refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-        return refused;
+        rejected.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return rejected;
     }
     match files.get(uri.path()) {
         Some(Found::File { file, bytes, name }) => {

@@ -21,7 +21,7 @@ pub fn register(
     connection.register(group)?;
     for prefix in others {
         match connection.register(prefix) {
-            Err(CommandError::Refused { .. }) => {}
+            Err(CommandError::Rejected { .. }) => {}
             other => other?,
         }
     }

@@ -48,7 +48,7 @@ impl Bench {
 const MS: u64 = 1_000_000;
 
 #[test]
-fn absurd_numbers_are_refused() {
+fn absurd_numbers_are_rejected() {
     let mut bench = Bench::new(ReassemblyLimits::default());
     assert_eq!(bench.give(0, (0, 0, 401), b"x"), None);
     assert_eq!(bench.give(0, (0, 5, 5), b"x"), None);

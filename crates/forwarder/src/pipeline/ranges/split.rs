@@ -12,7 +12,7 @@ use super::super::Pipeline;
 use super::super::context::InterestCx;
 use crate::counters::DropReason;
 use crate::node::subject_of;
-use crate::state::room::Change;
+use crate::state::grant::Change;
 use crate::tables::pit::{Segments, Share, Side, segment_of};
 use crate::tables::{FaceId, HashedName, InRecord, OutRecord, PitKey, Portion};
 
@@ -50,8 +50,8 @@ pub(super) fn split(p: &mut Pipeline<'_>, key: PitKey, portion: Portion) -> Opti
         return Some(key);
     }
     let (of, sides) = (entry.segments(), entry.sides(Portion::WHOLE));
-    let room = p.reserve(Change::Split { key })?;
-    let split = p.tables.split(room, key, portion).ok()?;
+    let grant = p.reserve(Change::Split { key })?;
+    let split = p.tables.split(grant, key, portion).ok()?;
     if split != key {
         move_expected(p, key, split, &sides, Share { part: portion.segments(), of });
     }
@@ -202,12 +202,12 @@ impl Singles {
             };
             match (p.reserve(change), key) {
                 (None, _) => {}
-                (Some(room), Some(key)) => {
-                    _ = p.tables.put_in_record(room, key, record.clone());
+                (Some(grant), Some(key)) => {
+                    _ = p.tables.put_in_record(grant, key, record.clone());
                 }
-                (Some(room), None) => {
+                (Some(grant), None) => {
                     key =
-                        p.tables.insert(room, interest, name, record.clone(), Portion::WHOLE).ok();
+                        p.tables.insert(grant, interest, name, record.clone(), Portion::WHOLE).ok();
                 }
             }
         }
@@ -217,9 +217,9 @@ impl Singles {
         }
         for Asked { record, .. } in self.outs.iter().filter(|asked| asked.bits.has(at)) {
             if record.released_at().is_some()
-                && let Some(room) = p.reserve(Change::Upstream { key })
+                && let Some(grant) = p.reserve(Change::Upstream { key })
             {
-                _ = p.tables.put_out_record(room, key, record.clone(), Portion::WHOLE);
+                _ = p.tables.put_out_record(grant, key, record.clone(), Portion::WHOLE);
             }
         }
         Some(key)

@@ -1,23 +1,27 @@
-//! Changes of pending Interests. Those that may need memory take a [`Room`].
+//! Changes of pending Interests. Those that may need memory take a [`Grant`].
 
 use control::Time;
 use packet::{Interest, NackReason};
 
 use super::Tables;
-use crate::state::room::Room;
-use crate::tables::{FaceId, HashedName, InRecord, OutRecord, PitEntry, PitKey, Portion, Refusal};
+use crate::state::grant::Grant;
+use crate::tables::{
+    FaceId, HashedName, InRecord, OutRecord, Pit, PitEntry, PitKey, Portion, Rejection,
+};
 
 impl Tables {
     /// Makes the PIT entry of an Interest for a portion, with its first downstream.
     pub(crate) fn insert(
         &mut self,
-        _room: Room,
+        grant: Grant,
         interest: &Interest<'_>,
         name: &HashedName<'_>,
         record: InRecord,
         portion: Portion,
-    ) -> Result<PitKey, Refusal> {
-        self.pit.insert_portion(interest, name, record, portion)
+    ) -> Result<PitKey, Rejection> {
+        grant.spend(&mut self.pit, Pit::memory, |pit| {
+            pit.insert_portion(interest, name, record, portion)
+        })
     }
 
     /// Adds a downstream to a portion of a PIT entry, or replaces its record. A record keeps one
@@ -25,19 +29,20 @@ impl Tables {
     /// copy does not live longer than what it is a copy of.
     pub(crate) fn join(
         &mut self,
-        _room: Room,
+        grant: Grant,
         now: Time,
         name: &HashedName<'_>,
         key: PitKey,
         mut record: InRecord,
         portion: Portion,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let nonce = record.nonce;
         let earlier = self.pit.get(key).and_then(|entry| entry.in_record(record.face));
         if let Some(earlier) = earlier.filter(|earlier| earlier.nonce == nonce) {
             record.expires = earlier.expires;
         }
-        let replaced = self.pit.join_portion(key, record, portion)?;
+        let join = |pit: &mut Pit| pit.join_portion(key, record, portion);
+        let replaced = grant.spend(&mut self.pit, Pit::memory, join)?;
         if let Some(replaced) = replaced.filter(|replaced| replaced.nonce != nonce) {
             let nonce = self.hasher.nonce_key(name.whole(), replaced.nonce);
             self.dead_nonces.insert(now, nonce);
@@ -48,32 +53,32 @@ impl Tables {
     /// Adds a downstream to a PIT entry, or replaces its record; nothing is remembered of it.
     pub(crate) fn put_in_record(
         &mut self,
-        _room: Room,
+        grant: Grant,
         key: PitKey,
         record: InRecord,
-    ) -> Result<(), Refusal> {
-        self.pit.put_in_record(key, record).map(drop)
+    ) -> Result<(), Rejection> {
+        grant.spend(&mut self.pit, Pit::memory, |pit| pit.put_in_record(key, record)).map(drop)
     }
 
     /// Makes a PIT entry of its own for a portion of one; see [`crate::tables::Pit::split_run`].
     pub(crate) fn split(
         &mut self,
-        _room: Room,
+        grant: Grant,
         key: PitKey,
         portion: Portion,
-    ) -> Result<PitKey, Refusal> {
-        self.pit.split_run(key, portion.bits())
+    ) -> Result<PitKey, Rejection> {
+        grant.spend(&mut self.pit, Pit::memory, |pit| pit.split_run(key, portion.bits()))
     }
 
     /// Adds an upstream, which is asked for a portion of a PIT entry, or replaces its record.
     pub(crate) fn put_out_record(
         &mut self,
-        _room: Room,
+        grant: Grant,
         key: PitKey,
         record: OutRecord,
         portion: Portion,
-    ) -> Result<(), Refusal> {
-        self.pit.ask_portion(key, record, portion)
+    ) -> Result<(), Rejection> {
+        grant.spend(&mut self.pit, Pit::memory, |pit| pit.ask_portion(key, record, portion))
     }
 
     /// Sets the strategy's note of a PIT entry.

@@ -1,4 +1,4 @@
-//! The bounds of a PIT, and why it refuses an Interest.
+//! The bounds of a PIT, and why it rejects an Interest.
 
 use thiserror::Error;
 
@@ -29,7 +29,7 @@ impl Default for PitConfig {
 
 /// Why an Interest was not taken into the PIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
-pub enum Refusal {
+pub enum Rejection {
     /// The limit of entries is reached.
     #[error("the PIT has reached its limit of entries")]
     Entries,

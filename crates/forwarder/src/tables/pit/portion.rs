@@ -1,7 +1,7 @@
 //! The portion of an entry that a packet is about.
 
 use super::run::{Segments, segment_of};
-use super::{FaceId, InRecord, OutRecord, Pit, PitEntry, PitKey, Refusal};
+use super::{FaceId, InRecord, OutRecord, Pit, PitEntry, PitKey, Rejection};
 use crate::tables::name_hash::HashedName;
 use control::{Direction, Time};
 use packet::options::{Range, SegmentBits};
@@ -172,12 +172,12 @@ impl Pit {
         name: &HashedName<'_>,
         record: InRecord,
         portion: Portion,
-    ) -> Result<PitKey, Refusal> {
+    ) -> Result<PitKey, Rejection> {
         if portion.is_whole() {
             return self.insert(interest, name, record);
         }
         let segment = interest.name().last().and_then(segment_of);
-        let (first, convention) = segment.ok_or(Refusal::Gone)?;
+        let (first, convention) = segment.ok_or(Rejection::Gone)?;
         self.insert_run(interest, name, &Segments { first, convention, bits: portion.0 }, record)
     }
 
@@ -192,7 +192,7 @@ impl Pit {
         key: PitKey,
         record: InRecord,
         portion: Portion,
-    ) -> Result<Option<InRecord>, Refusal> {
+    ) -> Result<Option<InRecord>, Rejection> {
         match portion.is_whole() {
             true => self.put_in_record(key, record),
             false => self.join_run(key, record, portion.0),
@@ -209,7 +209,7 @@ impl Pit {
         key: PitKey,
         record: OutRecord,
         portion: Portion,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let face = record.face();
         self.put_out_record(key, record)?;
         if !portion.is_whole() {

@@ -2,7 +2,7 @@
 //! the block of segments in which it begins.
 
 use super::run::{Run, Segments, segment_of};
-use super::{InRecord, Pit, PitEntry, PitKey, Refusal};
+use super::{InRecord, Pit, PitEntry, PitKey, Rejection};
 use crate::tables::face_id::FaceId;
 use crate::tables::memory;
 use crate::tables::name_hash::HashedName;
@@ -57,11 +57,11 @@ impl Pit {
         name: &HashedName<'_>,
         segments: &Segments,
         record: InRecord,
-    ) -> Result<PitKey, Refusal> {
+    ) -> Result<PitKey, Rejection> {
         let parent = name.components().checked_sub(1).and_then(|n| name.prefix(n));
-        let (hash, _) = parent.ok_or(Refusal::PrefixTooDeep)?;
+        let (hash, _) = parent.ok_or(Rejection::PrefixTooDeep)?;
         if self.len() >= self.config.entries {
-            return Err(Refusal::Entries);
+            return Err(Rejection::Entries);
         }
         let bytes = memory::block(interest.wire().len()) + memory::block(size_of::<Run>());
         self.admit_many(record.face, segments.bits.count(), bytes)?;
@@ -71,7 +71,7 @@ impl Pit {
         let (face, expires, weight) = (record.face, record.expires, entry.weight_of(&record));
         entry.take_record(record);
         self.heap += entry.heap();
-        let slot = self.entries.insert(entry).ok_or(Refusal::Entries)?;
+        let slot = self.entries.insert(entry).ok_or(Rejection::Entries)?;
         self.most = self.most.max(self.len());
         self.index.insert(hash, slot);
         self.runs += 1;
@@ -92,14 +92,14 @@ impl Pit {
         key: PitKey,
         record: InRecord,
         bits: SegmentBits,
-    ) -> Result<Option<InRecord>, Refusal> {
-        let entry = self.get(key).ok_or(Refusal::Gone)?;
-        let run = entry.run().ok_or(Refusal::Gone)?;
+    ) -> Result<Option<InRecord>, Rejection> {
+        let entry = self.get(key).ok_or(Rejection::Gone)?;
+        let run = entry.run().ok_or(Rejection::Gone)?;
         let before = run.wanted_by(record.face);
         let bits = bits.and(run.pending().bits).or(before);
         self.admit_many(record.face, bits.without(before).count(), 0)?;
         let (face, expires) = (record.face, record.expires.max(entry.expires()));
-        let entry = self.get_mut(key).ok_or(Refusal::Gone)?;
+        let entry = self.get_mut(key).ok_or(Rejection::Gone)?;
         let (heap, weight) = (entry.heap(), entry.weight_of(&record));
         let old = entry.take_record(record);
         let weighed = old.as_ref().map(|old| entry.weight_of(old));
@@ -141,17 +141,17 @@ impl Pit {
     ///
     /// # Errors
     /// A bound is reached, or the entry is gone; nothing has changed.
-    pub fn split_run(&mut self, key: PitKey, bits: SegmentBits) -> Result<PitKey, Refusal> {
-        let entry = self.get(key).ok_or(Refusal::Gone)?;
-        let run = entry.run().ok_or(Refusal::Gone)?;
+    pub fn split_run(&mut self, key: PitKey, bits: SegmentBits) -> Result<PitKey, Rejection> {
+        let entry = self.get(key).ok_or(Rejection::Gone)?;
+        let run = entry.run().ok_or(Rejection::Gone)?;
         if run.pending().bits.without(bits).is_empty() {
             return Ok(key);
         }
         if self.len() >= self.config.entries {
-            return Err(Refusal::Entries);
+            return Err(Rejection::Entries);
         }
         if self.memory() + entry.heap() > self.config.memory {
-            return Err(Refusal::Memory);
+            return Err(Rejection::Memory);
         }
         let wanted = run.wanted_within(bits);
         let part = entry
@@ -163,7 +163,7 @@ impl Pit {
             self.shares.count_record(record.face, part.weight_of(record));
         }
         self.shares.count_group(group, weight);
-        let slot = self.entries.insert(part).ok_or(Refusal::Entries)?;
+        let slot = self.entries.insert(part).ok_or(Rejection::Entries)?;
         self.index.insert(hash, slot);
         self.runs += 1;
         let split = self.key(slot);
@@ -195,12 +195,12 @@ impl Pit {
         self.pending.change(face.0, before.count(), bits.count());
     }
 
-    fn admit_many(&self, face: FaceId, segments: u16, bytes: usize) -> Result<(), Refusal> {
+    fn admit_many(&self, face: FaceId, segments: u16, bytes: usize) -> Result<(), Rejection> {
         if self.pending_of(face) + usize::from(segments) > self.config.per_face {
-            return Err(Refusal::PerFace);
+            return Err(Rejection::PerFace);
         }
         if self.memory() + bytes > self.config.memory {
-            return Err(Refusal::Memory);
+            return Err(Rejection::Memory);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::ControlPlane;
 use super::connecting::Connecting;
 use crate::daemon::faces::{FaceSet, Made};
-use crate::management::orders::{Order, Refused, Task, reply_body};
+use crate::management::orders::{Order, Rejected, Task, reply_body};
 use crate::management::parameters::ControlParameters;
 use crate::management::response::ControlResponse;
 use control::{Duration, Time};
@@ -32,7 +32,7 @@ impl ControlPlane {
                     let body = made(faces, face, &order.asked).body;
                     ControlResponse::new(409, "there is a face to that URI already", body)
                 }
-                Err(Refused { code, why }) => order.refusal(code, why),
+                Err(Rejected { code, why }) => order.rejection(code, why),
             },
             Task::Update(face, change) => match faces.update(forwarder, *face, change) {
                 Ok(()) => {
@@ -40,7 +40,7 @@ impl ControlPlane {
                         faces.get(*face).map(|face| reply_body(&face.info(), &order.asked, false));
                     ControlResponse::new(200, "OK", info.unwrap_or_default())
                 }
-                Err(Refused { code, why }) => order.refusal(code, why),
+                Err(Rejected { code, why }) => order.rejection(code, why),
             },
             Task::Destroy(face) => {
                 faces.close(forwarder, *face, "destroyed by a command");
@@ -75,8 +75,8 @@ impl ControlPlane {
                     continue;
                 }
                 Ok(true) => made(faces, id, &order.asked),
-                Ok(false) => order.refusal(504, "the connection took too long"),
-                Err(why) => order.refusal(504, format!("cannot connect: {why}")),
+                Ok(false) => order.rejection(504, "the connection took too long"),
+                Err(why) => order.rejection(504, format!("cannot connect: {why}")),
             };
             if response.code != 200 {
                 faces.close(forwarder, id, "it cannot be connected");

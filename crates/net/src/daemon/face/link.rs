@@ -72,7 +72,7 @@ impl Link {
     /// The reason why it never will be connected.
     pub fn is_connected(&mut self) -> Result<bool, String> {
         let Link::Stream(stream) = self else {
-            return Err("it was refused".to_owned());
+            return Err("it was rejected".to_owned());
         };
         let Socket::Tcp(socket) = stream.socket() else { return Ok(true) };
         match socket.take_error() {

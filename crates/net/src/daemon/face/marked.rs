@@ -2,7 +2,7 @@
 
 use crate::config::LinkOptions;
 use crate::daemon::marking;
-use crate::management::orders::{Change, Refused};
+use crate::management::orders::{Change, Rejected};
 use crate::management::{CONGESTION_MARKING, LOCAL_FIELDS, Marking, RELIABILITY};
 use control::link::Marker;
 use schemes::Choice;
@@ -58,7 +58,7 @@ impl Marked {
     ///
     /// # Errors
     /// See [`marking::changed`]; nothing is changed then.
-    pub fn change(&mut self, change: &Change) -> Result<bool, Refused> {
+    pub fn change(&mut self, change: &Change) -> Result<bool, Rejected> {
         let marker = marking::changed(&self.marker, change.marking)?;
         let flags = (self.flags & !change.mask) | (change.flags & change.mask);
         let toggled = (flags ^ self.flags) & CONGESTION_MARKING != 0;

@@ -12,7 +12,7 @@ use crate::daemon::listeners::FACES;
 use crate::daemon::marking;
 use crate::emulate::DelayLine;
 use crate::mac::Mac;
-use crate::management::orders::{Change, Create, Refused};
+use crate::management::orders::{Change, Create, Rejected};
 use crate::management::{CONGESTION_MARKING, FaceEvent, LOCAL_FIELDS, Persistency, RELIABILITY};
 use crate::socket::SendFrames;
 use crate::socket::ether::permitted;
@@ -199,7 +199,7 @@ impl FaceSet {
     /// Connects a face.
     ///
     /// # Errors
-    /// The system refuses.
+    /// The system rejects.
     fn try_dial(
         &mut self,
         forwarder: &mut Forwarder,
@@ -279,7 +279,7 @@ impl FaceSet {
         forwarder: &mut Forwarder,
         create: &Create,
         now: Time,
-    ) -> Result<Made, Refused> {
+    ) -> Result<Made, Rejected> {
         let made = self.try_create(forwarder, create, now);
         if made.is_err() {
             self.forget_unused_devices();
@@ -292,8 +292,8 @@ impl FaceSet {
         forwarder: &mut Forwarder,
         create: &Create,
         now: Time,
-    ) -> Result<Made, Refused> {
-        let target = commanded_target(create).map_err(|why| Refused { code: 400, why })?;
+    ) -> Result<Made, Rejected> {
+        let target = commanded_target(create).map_err(|why| Rejected { code: 400, why })?;
         let address = self.address(&target);
         let mut known = address.and_then(|address| self.table.of_peer(address));
         // The same station may be on the links of several interfaces.
@@ -309,7 +309,7 @@ impl FaceSet {
         let has_room = forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(address.is_some()));
         if self.table.commanded() >= most || !has_room {
             let why = format!("no room for another face; commands may make {most}");
-            return Err(Refused { code: 500, why });
+            return Err(Rejected { code: 500, why });
         }
         let base = self.settings.on_demand.link.parts.marker.clone();
         let base = base.unwrap_or_else(marking::default);
@@ -317,7 +317,7 @@ impl FaceSet {
         let id = self.commanded(forwarder, create, &target, marker, now);
         if let Err(error) = self.try_dial(forwarder, id, &target, now) {
             self.close(forwarder, id, "it cannot be connected");
-            return Err(Refused { code: 504, why: format!("cannot connect: {error}") });
+            return Err(Rejected { code: 504, why: format!("cannot connect: {error}") });
         }
         Ok(if address.is_some() { Made::Connected(id) } else { Made::Begun(id) })
     }
@@ -384,7 +384,7 @@ impl FaceSet {
     ///
     /// The reason why it never will be.
     pub fn is_connected(&mut self, id: FaceId) -> Result<bool, String> {
-        let face = self.table.get_mut(id).ok_or_else(|| "it was refused".to_owned())?;
+        let face = self.table.get_mut(id).ok_or_else(|| "it was rejected".to_owned())?;
         face.is_connected()
     }
 
@@ -397,12 +397,12 @@ impl FaceSet {
         forwarder: &mut Forwarder,
         id: FaceId,
         change: &Change,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), Rejected> {
         let Some(face) = self.table.get_mut(id) else {
-            return Err(Refused { code: 404, why: format!("there is no face {id}") });
+            return Err(Rejected { code: 404, why: format!("there is no face {id}") });
         };
         if let Some(why) = unchangeable(face, change) {
-            return Err(Refused { code: 409, why });
+            return Err(Rejected { code: 409, why });
         }
         face.change_marking(forwarder, change)?;
         if let Some(persistency) = change.persistency {

@@ -5,7 +5,7 @@
 //! remembered for as long as its time would be accepted. A full memory rejects new commands and
 //! forgets none of these.
 
-use super::super::command::{Arrival, Claim, Refusal};
+use super::super::command::{Arrival, Claim, Rejection};
 use control::{Duration, Time};
 use forwarder::FaceId;
 use sha2::{Digest as _, Sha256};
@@ -65,13 +65,13 @@ impl Once {
         claim: &Claim<'_>,
         arrival: Arrival,
         skew: Duration,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let Arrival { from, now, wall_ms } = arrival;
         let nonce = claim.nonce.filter(|nonce| !nonce.is_empty());
         let (Some(time_ms), Some(_)) = (claim.time_ms, nonce) else {
             let why = "the command has no time or no nonce; sign it with SignatureTime and \
                        SignatureNonce";
-            return Err(Refusal::unauthorized(why));
+            return Err(Rejection::unauthorized(why));
         };
         let distance = time_ms.abs_diff(wall_ms);
         if distance > skew.as_millis() {
@@ -81,12 +81,12 @@ impl Once {
                 distance / 1000,
                 skew.as_millis() / 1000
             );
-            return Err(Refusal::unauthorized(why));
+            return Err(Rejection::unauthorized(why));
         }
         let digest = digest(claim);
         if self.accepted.contains_key(&digest) {
             let why = "the command was accepted before; sign it again with another nonce";
-            return Err(Refusal::unauthorized(why));
+            return Err(Rejection::unauthorized(why));
         }
         self.forget(now, wall_ms, from);
         if !self.has_room(from) {
@@ -95,7 +95,7 @@ impl Once {
                  remembered against replays; wait and sign it again",
                 self.by_face.get(&from).unwrap_or(&0)
             );
-            return Err(Refusal::unauthorized(why));
+            return Err(Rejection::unauthorized(why));
         }
         let until_ms = time_ms.saturating_add(skew.as_millis());
         let until = now + Duration::from_millis(until_ms.saturating_sub(wall_ms));
@@ -162,7 +162,7 @@ mod tests {
         let claim = Claim::test(name.as_bytes(), time_ms, &nonce);
         let now = Time(0) + Duration::from_secs(now_s);
         let arrival = Arrival { from: FaceId(face), now, wall_ms };
-        once.admit(&claim, arrival, SKEW).map_err(|refusal| refusal.to_string())
+        once.admit(&claim, arrival, SKEW).map_err(|rejection| rejection.to_string())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The last command of each key, so that each command is executed once (NDN Packet Format, "Signed
 //! Interest").
 
-use super::super::command::{Claim, Refusal};
+use super::super::command::{Claim, Rejection};
 use control::Duration;
 use packet::Name;
 use sha2::{Digest as _, Sha256};
@@ -19,7 +19,7 @@ const MOST: usize = 4096;
 struct Last {
     time_ms: u64,
     sequence: Option<u64>,
-    /// After this its commands are refused for their time.
+    /// After this its commands are rejected for their time.
     until_ms: u64,
     /// The digests of nonces, which may be of any length.
     nonces: VecDeque<[u8; 32]>,
@@ -41,18 +41,18 @@ impl Replays {
         claim: &Claim<'_>,
         wall_ms: u64,
         skew: Duration,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let (Some(time_ms), Some(nonce)) = (claim.time_ms, claim.nonce) else {
-            return Err(Refusal::unauthorized("the signature has no time or no nonce"));
+            return Err(Rejection::unauthorized("the signature has no time or no nonce"));
         };
         if time_ms.abs_diff(wall_ms) > skew.as_millis() {
             let why = "the signature's time is too far from now; check both clocks";
-            return Err(Refusal::unauthorized(why));
+            return Err(Rejection::unauthorized(why));
         }
         if self.last.len() >= MOST && !self.last.contains_key(&key) {
             self.last.retain(|_, last| last.until_ms >= wall_ms);
             if self.last.len() >= MOST {
-                return Err(Refusal::unauthorized("too many keys have signed commands recently"));
+                return Err(Rejection::unauthorized("too many keys have signed commands recently"));
             }
         }
         let last = self.last.entry(key).or_default();
@@ -68,17 +68,17 @@ impl Last {
         time_ms: u64,
         nonce: [u8; 32],
         sequence: Option<u64>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         if self.nonces.contains(&nonce) {
-            return Err(Refusal::unauthorized("the command was received before"));
+            return Err(Rejection::unauthorized("the command was received before"));
         }
         if time_ms <= self.time_ms {
             let why = "the key has signed a later command already, or one of the same millisecond";
-            return Err(Refusal::unauthorized(why));
+            return Err(Rejection::unauthorized(why));
         }
         if sequence.is_some() && sequence <= self.sequence {
             let why = "the key has signed a command of this number or a greater one already";
-            return Err(Refusal::unauthorized(why));
+            return Err(Rejection::unauthorized(why));
         }
         self.time_ms = time_ms;
         self.sequence = sequence.or(self.sequence);
@@ -99,7 +99,7 @@ mod tests {
     fn admit(replays: &mut Replays, n: usize, at: u64) -> Result<(), String> {
         let (key, nonce) = (format!("/op/{n}").parse().unwrap(), at.to_be_bytes());
         let claim = Claim::test(b"", at, &nonce);
-        replays.admit(key, &claim, at, SKEW).map_err(|refusal| refusal.to_string())
+        replays.admit(key, &claim, at, SKEW).map_err(|rejection| rejection.to_string())
     }
 
     #[test]

@@ -57,12 +57,12 @@ fn permit(authority: &mut Authority, wire: &[u8], from: Origin, at: u64) -> Resu
     let interest = Interest::decode(wire).unwrap();
     let command = Command::take(&interest).unwrap();
     let grant = authority.permit(&command, from, None, at).map_err(|doubt| match doubt {
-        Doubt::Refused(refusal) => refusal.to_string(),
+        Doubt::Rejected(rejection) => rejection.to_string(),
         Doubt::Untrusted(why, _) => why,
         Doubt::Lacks(lack) => format!("{} lacks", lack.name),
     })?;
     let arrival = Arrival { from: FaceId(1), now: LATER, wall_ms: at };
-    authority.admit(grant, &command.claim, arrival).map_err(|refusal| refusal.to_string())
+    authority.admit(grant, &command.claim, arrival).map_err(|rejection| rejection.to_string())
 }
 
 fn rule(certificate: &Certificate) -> Rule {
@@ -125,7 +125,7 @@ fn a_command_from_before_the_start_may_have_been_accepted_then() {
         let grant = authority.permit(&command, Origin::Local, None, NOW).unwrap();
         let now = Time(0) + Duration::from_secs(now_s);
         let arrival = Arrival { from: FaceId(1), now, wall_ms };
-        authority.admit(grant, &command.claim, arrival).map_err(|refusal| refusal.to_string())
+        authority.admit(grant, &command.claim, arrival).map_err(|rejection| rejection.to_string())
     };
     let why = hear(NOW - 70_001, (10, NOW)).unwrap_err();
     assert!(why.contains("before this forwarder started"), "{why}");
@@ -170,14 +170,14 @@ fn a_keys_numbers_increase_where_it_has_any() {
     for number in [7, 6, 0] {
         assert!(hear(2, Some(number)).unwrap_err().contains("of this number or a greater one"));
     }
-    assert_eq!(hear(2, None), Ok(()), "what is refused leaves no trace");
+    assert_eq!(hear(2, None), Ok(()), "what is rejected leaves no trace");
     assert!(hear(3, Some(7)).is_err(), "one without a number does not make it forgotten");
     assert_eq!(hear(3, Some(8)), Ok(()));
 }
 
 // signed-interest.rst, "Processing": [signed-interest-10].
 #[test]
-fn a_command_without_time_or_nonce_is_refused() {
+fn a_command_without_time_or_nonce_is_rejected() {
     let operator = key(1);
     let mut authority = Authority::new(vec![rule(&operator.1)]);
     for (time, nonce) in [(0, &b"n"[..]), (NOW, b"")] {
@@ -203,20 +203,20 @@ fn nonces_are_remembered_for_a_while() {
 
 // signed-interest.rst, "Processing, 4": [signed-interest-5]; "Processing, 5": [signed-interest-6].
 #[test]
-fn unknown_keys_digests_and_forgeries_are_refused_with_the_reason() {
+fn unknown_keys_digests_and_forgeries_are_rejected_with_the_reason() {
     let (operator, unknown) = (key(1), key(2));
-    let refused = |wire: &[u8], at: u64| {
+    let rejected = |wire: &[u8], at: u64| {
         let mut authority = Authority::new(vec![rule(&operator.1)]);
         permit(&mut authority, wire, Origin::Remote, at).unwrap_err()
     };
-    let why = refused(&command(Some(&unknown), NOW, b"n"), NOW);
+    let why = rejected(&command(Some(&unknown), NOW, b"n"), NOW);
     assert!(why.contains("may not send this command"), "{why}");
-    assert!(refused(&command(None, NOW, b"n"), NOW).contains("a digest does not identify"));
+    assert!(rejected(&command(None, NOW, b"n"), NOW).contains("a digest does not identify"));
     // The unknown key's signature under the operator's name.
     let forged = command(Some(&(unknown.0, operator.1.clone())), NOW, b"n");
-    assert!(refused(&forged, NOW).contains("is wrong"));
+    assert!(rejected(&forged, NOW).contains("is wrong"));
     let later = NOW + 2 * 86_400_000;
-    let why = refused(&command(Some(&operator), later, b"n"), later);
+    let why = rejected(&command(Some(&operator), later, b"n"), later);
     assert!(why.contains("is not valid now"), "{why}");
 }
 
@@ -436,7 +436,7 @@ fn a_user_whom_no_rule_lets_is_named() {
         let account = Some(Account { uid, gid: Some(uid) });
         match authority.permit(&command, Origin::Local, account, NOW) {
             Ok(_) => Ok(()),
-            Err(Doubt::Refused(refusal)) => Err(refusal.to_string()),
+            Err(Doubt::Rejected(rejection)) => Err(rejection.to_string()),
             Err(_) => panic!("it was judged"),
         }
     };

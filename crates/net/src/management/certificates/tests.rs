@@ -96,14 +96,14 @@ fn each_face_and_all_together_have_bounds() {
     for n in 0..FETCHES_OF_FACE {
         all.wait(Time(0), &lack(named(n)), waiting(1)).unwrap();
     }
-    let refused = all.wait(Time(0), &lack(named(99)), waiting(1)).unwrap_err();
-    assert!(refused.contains("too many certificates"), "{refused}");
+    let rejected = all.wait(Time(0), &lack(named(99)), waiting(1)).unwrap_err();
+    assert!(rejected.contains("too many certificates"), "{rejected}");
     // More may wait for what is asked for already, up to a bound.
     for _ in FETCHES_OF_FACE..WAITING_OF_FACE {
         all.wait(Time(0), &lack(named(0)), waiting(1)).unwrap();
     }
-    let refused = all.wait(Time(0), &lack(named(0)), waiting(1)).unwrap_err();
-    assert!(refused.contains("too many packets already wait"), "{refused}");
+    let rejected = all.wait(Time(0), &lack(named(0)), waiting(1)).unwrap_err();
+    assert!(rejected.contains("too many packets already wait"), "{rejected}");
     // Another face is not concerned, but there is a bound for all of them.
     let mut taken = 0;
     for n in 0..1000 {

@@ -23,7 +23,7 @@ fn so_many_prefixes_have_strategies_by_command() {
 #[test]
 fn strategies_take_no_more_memory_than_there_is() {
     let limit = 16_000_000;
-    let mut node = Node::with_memory(10, limit);
+    let mut node = Node::with_memory(10, Some(limit));
     let long = "x".repeat(3000);
     let taken = (0..strategies::MOST).take_while(|i| {
         let code = set(&mut node, &format!("/{i}/{long}"));

@@ -29,7 +29,7 @@ fn logged(work: impl FnOnce()) -> Vec<String> {
 }
 
 #[test]
-fn a_flood_of_refused_commands_does_not_flood_the_log() {
+fn a_flood_of_rejected_commands_does_not_flood_the_log() {
     let mut node = Node::new(10);
     let wrong = node.signed(InterestBuf::new("/localhost/nfd/rib/register/x".parse().unwrap()));
     let end = Time(1_000_000_000);

@@ -107,8 +107,8 @@ fn a_trace_may_be_of_one_face_and_of_names_below_one() {
     let unknown = ControlParameters { face_id: Some(99), ..ControlParameters::default() };
     let mut parameters = Vec::new();
     unknown.encode_into(&mut parameters);
-    let refused = node.command_of("weir", "trace/start", &parameters);
-    assert_eq!((refused.code, &refused.text[..]), (404, "there is no face 99"));
+    let rejected = node.command_of("weir", "trace/start", &parameters);
+    assert_eq!((rejected.code, &rejected.text[..]), (404, "there is no face 99"));
     node.management.face_gone(&mut node.forwarder, FaceId(asks));
     let gone = Item::Ended(format!("face {asks} is gone"));
     assert_eq!(node.records(&mut reader), [gone]);
@@ -120,8 +120,8 @@ fn a_trace_is_for_the_face_that_started_it() {
     let mut reader = node.trace(&ControlParameters::default());
     node.interest("/a");
     let data = node.want(1, &reader).expect("an answer");
-    let refusal = ControlResponse::decode(Data::decode(&data).unwrap().content()).unwrap();
-    assert_eq!(refusal.code, 410, "to the other application");
+    let rejection = ControlResponse::decode(Data::decode(&data).unwrap().content()).unwrap();
+    assert_eq!(rejection.code, 410, "to the other application");
     assert!(!node.records(&mut reader).is_empty());
 }
 
@@ -179,8 +179,8 @@ fn only_so_many_traces_run_at_a_time() {
     });
     let codes: Vec<u64> = others.by_ref().take(6).map(|response| response.code).collect();
     assert_eq!(codes, [200; 6], "of other users");
-    let refused = others.next().unwrap();
-    assert_eq!((refused.code, refused.text.contains("for the faces")), (503, true));
+    let rejected = others.next().unwrap();
+    assert_eq!((rejected.code, rejected.text.contains("for the faces")), (503, true));
     drop(others);
     node.management.face_gone(&mut node.forwarder, node.apps[0]);
     assert_eq!(node.management.traces.memory(), 0);

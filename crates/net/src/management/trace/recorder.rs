@@ -16,7 +16,10 @@ const BURST: u64 = RATE / 4;
 const MOST_COPIES: usize = 64;
 
 /// The target of the daemon's log lines about packets.
-pub(super) const TARGET: &str = "net::packets";
+const PACKETS: &str = "net::packets";
+
+/// The target of the daemon's log lines about each step of a packet.
+const STEPS: &str = "net::steps";
 
 /// The packets that a trace is about.
 #[derive(Clone, Debug, Default)]
@@ -113,8 +116,10 @@ struct Journey {
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     tapes: Vec<Tape>,
-    /// Log lines are written as well.
-    logs: bool,
+    /// Lines about packets are written into the log as well.
+    logs_packets: bool,
+    /// So are lines about their steps.
+    logs_steps: bool,
     journey: Option<Journey>,
     /// Records of the packet that arrived and of those that it sent.
     drafts: Vec<Record>,
@@ -123,12 +128,15 @@ pub(super) struct Recorder {
 impl Recorder {
     /// Nothing needs the tap.
     pub fn is_idle(&self) -> bool {
-        self.tapes.is_empty() && !self.logs
+        self.tapes.is_empty() && !self.logs_packets && !self.logs_steps
     }
 
-    /// Writes log lines from now on.
-    pub fn log(&mut self) {
-        self.logs = true;
+    /// From now on writes the log lines that the configuration asks for; says whether it asks for
+    /// any.
+    pub fn log(&mut self) -> bool {
+        self.logs_packets = tracing::enabled!(target: PACKETS, tracing::Level::DEBUG);
+        self.logs_steps = tracing::enabled!(target: STEPS, tracing::Level::DEBUG);
+        self.logs_packets || self.logs_steps
     }
 
     pub fn add(&mut self, tape: Tape) {
@@ -169,6 +177,9 @@ impl Recorder {
 
     /// A step of a packet at a face.
     pub fn step(&mut self, face: FaceId, event: &PacketEvent<'_>) {
+        if self.logs_steps {
+            log_step(face, event);
+        }
         match event.step {
             Step::Arrived => {
                 self.finish();
@@ -183,6 +194,8 @@ impl Recorder {
                 self.leaves(face, event, Action::Dropped(reason.name().to_owned()));
             }
             Step::Handled => self.finish(),
+            // The others say how a packet came there, and are for the log.
+            _ => {}
         }
     }
 
@@ -276,7 +289,7 @@ impl Recorder {
     }
 
     fn is_wanted(&self, face: FaceId, name: NameRef<'_>) -> bool {
-        self.logs || self.tapes.iter().any(|tape| tape.selection.wants(face, name))
+        self.logs_packets || self.tapes.iter().any(|tape| tape.selection.wants(face, name))
     }
 
     /// The packet that arrived has been handled: writes its record and those of what it sent.
@@ -296,7 +309,7 @@ impl Recorder {
 
     /// Gives a record to the tapes that select it, and to the log.
     fn write(&mut self, record: &Record) {
-        if self.logs {
+        if self.logs_packets {
             log(record);
         }
         let face = FaceId(record.face);
@@ -318,16 +331,33 @@ fn name_of(packet: &[u8]) -> Option<NameRef<'_>> {
     NameRef::decode(name.value).ok()
 }
 
+/// Writes a line for a step of a packet: of level `debug` if it is the last one of a packet that is
+/// dropped, otherwise of level `trace`.
+fn log_step(face: FaceId, event: &PacketEvent<'_>) {
+    let (face, step, count) = (face.0, event.step.word(), event.step.count());
+    match event.step {
+        Step::Dropped(reason) => {
+            tracing::debug!(target: STEPS, face, step, reason = reason.name(), "step");
+        }
+        Step::Held(stage) => tracing::trace!(target: STEPS, face, step, ?stage, "step"),
+        Step::Arrived | Step::Queued => {
+            let (kind, name) = (kind_word(event.kind), name_of(event.packet).unwrap_or_default());
+            tracing::trace!(target: STEPS, face, step, kind, %name, "step");
+        }
+        _ => tracing::trace!(target: STEPS, face, step, count, "step"),
+    }
+}
+
 /// Writes a line for a packet: of level `debug` if it was dropped, otherwise of level `trace`.
 fn log(record: &Record) {
     let Record { face, name, size, faces, .. } = record;
     let kind = record.kind.map_or("unknown", kind_word);
     let (direction, action) = (record.direction.word(), record.action.word());
     if let Action::Dropped(reason) = &record.action {
-        tracing::debug!(target: TARGET, face, direction, kind, %name, size, reason, "dropped");
+        tracing::debug!(target: PACKETS, face, direction, kind, %name, size, reason, "dropped");
     } else {
         let to = faces;
-        tracing::trace!(target: TARGET, face, direction, kind, %name, size, ?to, action, "packet");
+        tracing::trace!(target: PACKETS, face, direction, kind, %name, size, ?to, action, "packet");
     }
 }
 

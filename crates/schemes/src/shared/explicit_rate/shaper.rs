@@ -52,7 +52,7 @@ pub(crate) const LONGEST_WAIT: ParamSpec = ParamSpec {
     default: Value::Time(Duration::from_millis(100)),
     range: (1e-3, 60.0),
     help: "the longest that Interests are held, and the Data that those held are to bring may take",
-    source: "own: a refusal tells the rate at once, what waits tells it when its Data comes",
+    source: "own: a rejection tells the rate at once, what waits tells it when its Data comes",
 };
 
 /// A link is never booked for longer than this.
@@ -164,7 +164,7 @@ impl Shaper for PrimaryFirst {
         if self.held() >= self.most || self.held() > 0 && wait >= self.longest {
             // The latest of the secondary class makes room for a primary one.
             let evicted = if class == 0 { self.queues[1].pop_back() } else { None };
-            let Some((_, evicted)) = evicted else { return Offer::Refused(interest) };
+            let Some((_, evicted)) = evicted else { return Offer::Rejected(interest) };
             self.evicted.push_back(evicted);
         }
         self.queues[class].push_back((cx.now, interest));
@@ -173,10 +173,10 @@ impl Shaper for PrimaryFirst {
 
     fn release(&mut self, cx: &mut Cx<'_>, view: &LinkView) -> Option<Released> {
         if let Some(evicted) = self.evicted.pop_front() {
-            return Some(Released::Refused(evicted));
+            return Some(Released::Rejected(evicted));
         }
         if let Some(late) = self.take_overdue(cx.now) {
-            return Some(Released::Refused(late));
+            return Some(Released::Rejected(late));
         }
         let rate = self.budget(cx.now, view);
         let is_free = self.is_free(cx.now) || self.unknown || rate.is_none();

@@ -1,7 +1,7 @@
 //! Measuring a link and stamping its rate on what it brings: what RCP and MIRCC have in common.
 //!
 //! The stamper acts at the end of a link that sends Interests into it. The Interests that are
-//! offered there, before a shaper holds or refuses some, say what Data the link will have to bring
+//! offered there, before a shaper holds or rejects some, say what Data the link will have to bring
 //! in (y), those that the shaper holds what it has to bring besides (q); the rate goes on the Data
 //! and the Nacks that come (Mahdian and others, ACM ICN 2016, section 3.1).
 //!

@@ -30,7 +30,7 @@ pub(crate) enum Steer {
     /// It goes its usual way.
     Usual,
     /// It goes nowhere.
-    Refuse,
+    Reject,
 }
 
 /// The labels of a node's faces.
@@ -102,7 +102,7 @@ impl Labels {
         let next = match mode {
             None => {
                 s.cx.note("label malformed", 1.0);
-                return Steer::Refuse;
+                return Steer::Reject;
             }
             Some(LabelMode::Discovery) => {
                 label.hop_count = label.hop_count.saturating_add(1);
@@ -122,7 +122,7 @@ impl Labels {
         s.options.set(&label);
         match next {
             Some(face) => Steer::Follow(face),
-            None if mode == Some(LabelMode::Strict) => Steer::Refuse,
+            None if mode == Some(LabelMode::Strict) => Steer::Reject,
             None => Steer::Usual,
         }
     }

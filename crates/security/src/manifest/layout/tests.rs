@@ -74,7 +74,7 @@ fn the_largest_object_does_not_overflow() {
 }
 
 #[test]
-fn impossible_shapes_are_refused() {
+fn impossible_shapes_are_rejected() {
     assert_eq!(Layout::new(0, 250), Err(LayoutError::Segments(0)));
     assert_eq!(Layout::new(MAX_SEGMENTS + 1, 2), Err(LayoutError::Segments(MAX_SEGMENTS + 1)));
     assert_eq!(Layout::new(1, 1), Err(LayoutError::Fanout(1)));

@@ -90,7 +90,7 @@ fn an_announcement_is_found_among_other_elements() {
 }
 
 #[test]
-fn announcements_that_cannot_be_are_refused() {
+fn announcements_that_cannot_be_are_rejected() {
     let digest = "00".repeat(32);
     for (value, why) in [
         (String::new(), Fault::Expected(types::SEGMENT_COUNT).into()),
@@ -114,7 +114,7 @@ fn announcements_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn contents_that_are_no_nodes_are_refused() {
+fn contents_that_are_no_nodes_are_rejected() {
     let digest = "00".repeat(32);
     for (content, why) in [
         (String::new(), Fault::Expected(types::LEVEL).into()),

@@ -171,7 +171,7 @@ fn payloads_of_every_length_are_split_as_the_format_requires() {
 }
 
 #[test]
-fn a_payload_longer_than_the_file_is_refused_at_once() {
+fn a_payload_longer_than_the_file_is_rejected_at_once() {
     // A length of 2^42 bytes in a number of seven bytes; the rest is in a page that follows itself.
     let mut cell = vec![0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 1];
     cell.extend([0; 100]);

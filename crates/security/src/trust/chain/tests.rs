@@ -113,10 +113,10 @@ fn a_missing_certificate_is_named_with_the_chain_so_far() {
     let alice = group.names("/site/group/alice", 3);
     let validator = validator(&[&root], Schema::Hierarchy);
     let (verdict, _) = ask(&validator, &alice.publishes("/site/group/alice/f"), &[&alice], NOW);
-    let refused = verdict.unwrap_err();
-    assert_eq!(refused.why, Broken::Missing(group.certificate.name().clone()));
-    assert_eq!(refused.chain, [alice.certificate.name().clone()]);
-    let text = refused.to_string();
+    let rejected = verdict.unwrap_err();
+    assert_eq!(rejected.why, Broken::Missing(group.certificate.name().clone()));
+    assert_eq!(rejected.chain, [alice.certificate.name().clone()]);
+    let text = rejected.to_string();
     assert!(text.contains("could not be fetched"), "{text}");
     assert!(text.contains(&alice.certificate.name().to_string()), "{text}");
 }
@@ -139,10 +139,10 @@ fn names_below_no_anchor_are_rejected_before_any_fetch() {
     let (root, eve) = (Party::alone("/site", 1), Party::alone("/eve", 5));
     let validator = validator(&[&root], Schema::Hierarchy);
     let (verdict, fetched) = ask(&validator, &eve.publishes("/eve/file"), &[&eve], NOW);
-    let refused = Broken::NoAnchor { packet: name("/eve/file"), key: key(&eve) };
+    let rejected = Broken::NoAnchor { packet: name("/eve/file"), key: key(&eve) };
     let error = verdict.unwrap_err();
     let text = error.to_string();
-    assert_eq!((error.why, fetched), (refused, 0));
+    assert_eq!((error.why, fetched), (rejected, 0));
     assert_eq!(text.matches("/eve/file").count(), 1, "the packet is named once: {text}");
 }
 
@@ -151,10 +151,10 @@ fn keys_cannot_sign_names_outside_their_identity() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
     let validator = validator(&[&root], Schema::Hierarchy);
-    let refused = |packet: &str| Broken::NotAllowed { packet: name(packet), key: key(&alice) };
+    let rejected = |packet: &str| Broken::NotAllowed { packet: name(packet), key: key(&alice) };
     assert_eq!(
         why(&validator, &alice.publishes("/site/bob/file"), &[&alice]),
-        refused("/site/bob/file")
+        rejected("/site/bob/file")
     );
     assert_eq!(why(&validator, &root.publishes("/other"), &[]), {
         Broken::NotAllowed { packet: name("/other"), key: key(&root) }
@@ -162,7 +162,7 @@ fn keys_cannot_sign_names_outside_their_identity() {
     // Her certificate for a superior identity is invalid.
     let fake = alice.names("/site", 7);
     let packet = fake.certificate.name().to_string();
-    assert_eq!(why(&validator, &fake.publishes("/site/file"), &[&fake, &alice]), refused(&packet));
+    assert_eq!(why(&validator, &fake.publishes("/site/file"), &[&fake, &alice]), rejected(&packet));
 }
 
 #[test]
@@ -190,9 +190,9 @@ fn certificates_are_valid_for_a_time() {
     let bob = root.vouches_for(Party::alone("/site/bob", 5), Validity::days(NOW, 1000));
     let wire = bob.publishes("/site/bob/file");
     assert!(ask(&validator, &wire, &[&bob], NOW).0.is_ok());
-    let refused = ask(&validator, &wire, &[&bob], NOW + 20 * DAY).0.unwrap_err();
+    let rejected = ask(&validator, &wire, &[&bob], NOW + 20 * DAY).0.unwrap_err();
     let ended = root.certificate.name();
-    assert!(matches!(refused.why, Broken::NotValid { certificate, .. } if certificate == *ended));
+    assert!(matches!(rejected.why, Broken::NotValid { certificate, .. } if certificate == *ended));
 }
 
 #[test]
@@ -236,12 +236,12 @@ fn a_chain_has_an_end() {
     let enough = validator(&[&root], Schema::Hierarchy).with_depth(4);
     assert_eq!(ask(&enough, &wire, &network, NOW).0, Ok(key(&chain[3])));
     let short = validator(&[&root], Schema::Hierarchy).with_depth(3);
-    let refused = ask(&short, &wire, &network, NOW).0.unwrap_err();
-    assert_eq!((refused.why, refused.chain.len()), (Broken::TooDeep(3), 3));
+    let rejected = ask(&short, &wire, &network, NOW).0.unwrap_err();
+    assert_eq!((rejected.why, rejected.chain.len()), (Broken::TooDeep(3), 3));
 }
 
 #[test]
-fn forgeries_are_refused_and_do_not_stay() {
+fn forgeries_are_rejected_and_do_not_stay() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
     let validator = validator(&[&root], Schema::Hierarchy);
@@ -258,8 +258,8 @@ fn forgeries_are_refused_and_do_not_stay() {
     assert_eq!(fake.name(), alice.certificate.name());
     validator.offer(&Data::decode(fake.wire()).unwrap()).unwrap();
     let wire = alice.publishes("/site/alice/file");
-    let refused = validator.verify(&Data::decode(&wire).unwrap(), NOW).unwrap_err();
-    assert!(refused.missing().is_none(), "{refused}");
+    let rejected = validator.verify(&Data::decode(&wire).unwrap(), NOW).unwrap_err();
+    assert!(rejected.missing().is_none(), "{rejected}");
     assert_eq!(ask(&validator, &wire, &[&alice], NOW).0, Ok(key(&alice)));
 }
 
@@ -288,13 +288,13 @@ fn rules_say_who_may_sign_what() {
         (&root, "/blog/article/ann/1"),
         (&ann, "/blog/author/ann/1"),
     ] {
-        let refused = verdict(party, uri).unwrap_err();
-        assert!(matches!(refused.why, Broken::NotAllowed { .. }), "{refused}");
+        let rejected = verdict(party, uri).unwrap_err();
+        assert!(matches!(rejected.why, Broken::NotAllowed { .. }), "{rejected}");
     }
     // An author certifies no other key.
     let ben = ann.names("/blog/author/ben", 4);
-    let refused = ask(&validator, &ben.publishes("/blog/article/ben/1"), &[&ben, &ann], NOW).0;
-    assert!(matches!(refused.unwrap_err().why, Broken::NotAllowed { .. }));
+    let rejected = ask(&validator, &ben.publishes("/blog/article/ben/1"), &[&ben, &ann], NOW).0;
+    assert!(matches!(rejected.unwrap_err().why, Broken::NotAllowed { .. }));
 }
 
 #[test]
@@ -317,14 +317,14 @@ fn offered_certificates_are_bounded() {
 }
 
 #[test]
-fn a_packet_that_names_no_key_is_refused() {
+fn a_packet_that_names_no_key_is_rejected() {
     let root = Party::alone("/site", 1);
     let validator = validator(&[&root], Schema::Hierarchy);
     let by = Signer::Key { secret: root.secret.clone(), key_locator: name("/site/me") };
     let mut wire = Vec::new();
     by.encode(&DataBuf::new(name("/site/x"), b"hello".to_vec()), &mut wire);
-    let refused = why(&validator, &wire, &[]);
-    assert_eq!(refused, Broken::NoKey { packet: name("/site/x"), locator: name("/site/me") });
+    let rejected = why(&validator, &wire, &[]);
+    assert_eq!(rejected, Broken::NoKey { packet: name("/site/x"), locator: name("/site/me") });
 }
 
 /// A shared secret of the identity, and its signer.
@@ -436,9 +436,9 @@ fn of_two_anchors_of_a_key_the_one_named_counts() {
     for anchors in [[&new, &old], [&old, &new]] {
         let validator = validator(&anchors, Schema::Hierarchy);
         assert_eq!(ask(&validator, &new.publishes("/site/x"), &[], NOW).0, Ok(key(&new)));
-        let refused = why(&validator, &old.publishes("/site/x"), &[]);
+        let rejected = why(&validator, &old.publishes("/site/x"), &[]);
         let ended = old.certificate.name();
-        assert!(matches!(refused, Broken::NotValid { certificate, .. } if certificate == *ended));
+        assert!(matches!(rejected, Broken::NotValid { certificate, .. } if certificate == *ended));
     }
 }
 
@@ -464,8 +464,8 @@ fn a_certificate_in_waiting_is_replaced_and_a_verified_one_is_not() {
     // Nor is it removed after a forged packet in her name.
     let mut forged = wire.clone();
     *forged.last_mut().unwrap() ^= 1;
-    let refused = Broken::Signature { packet: name("/site/alice/file"), key: key(&alice) };
-    assert_eq!(why(&validator, &forged, &[]), refused);
+    let rejected = Broken::Signature { packet: name("/site/alice/file"), key: key(&alice) };
+    assert_eq!(why(&validator, &forged, &[]), rejected);
     assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
 }
 

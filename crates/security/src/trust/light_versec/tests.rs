@@ -46,7 +46,7 @@ fn invalid_models_are_rejected() {
 }
 
 #[test]
-fn edges_that_lead_in_circles_are_refused() {
+fn edges_that_lead_in_circles_are_rejected() {
     // The first edge leads back to the start.
     let mut circle = bytes();
     let at = circle.windows(3).position(|bytes| bytes == [0x25, 1, 1]).unwrap();

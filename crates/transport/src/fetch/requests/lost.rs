@@ -83,8 +83,8 @@ impl LostRequests {
 
     /// Ends the pauses after Nacks now.
     pub fn release_nacked(&mut self, now: Time) {
-        let refused = self.0.values_mut().filter(|lost| matches!(lost.cause, Cause::Nack(_)));
-        refused.for_each(|lost| lost.not_before = lost.not_before.min(now));
+        let rejected = self.0.values_mut().filter(|lost| matches!(lost.cause, Cause::Nack(_)));
+        rejected.for_each(|lost| lost.not_before = lost.not_before.min(now));
     }
 
     /// The first request after `after` whose pause is over, with its attempt number.

@@ -26,7 +26,7 @@ pub struct Fetching<'a> {
     /// Says when to stop.
     pub stop: &'a Stop,
     /// Bytes that the store has. The insertion counts how many more there would be: it may have
-    /// some of them. Before, only content that fits into no store with this quota is refused.
+    /// some of them. Before, only content that fits into no store with this quota is rejected.
     pub used: u64,
 }
 

@@ -44,7 +44,7 @@ impl Wanted {
         spec
     }
 
-    fn refused(&self, why: &dyn std::fmt::Display) -> Failure {
+    fn rejected(&self, why: &dyn std::fmt::Display) -> Failure {
         let message = format!("{} cannot be kept: {why}", self.spec().object());
         Failure::new(Kind::NotVerified, message)
             .then("a store keeps what `weir put` and `weir share` publish without --sign-segments")
@@ -107,13 +107,13 @@ impl Collector<'_> {
         let each = wanted.iter().zip(pairs).map(|(object, [metadata, root])| {
             let (digest, node) = announced(object, root)?;
             let manifest = node.ok().or_else(|| nodes.next());
-            let manifest = manifest.ok_or_else(|| object.refused(&"its manifest is missing"))?;
-            let data = Data::decode(&manifest).map_err(|error| object.refused(&error))?;
+            let manifest = manifest.ok_or_else(|| object.rejected(&"its manifest is missing"))?;
+            let data = Data::decode(&manifest).map_err(|error| object.rejected(&error))?;
             let is_it = data.implicit_digest() == digest;
             if !is_it || object.root_digest.is_some_and(|known| known != digest) {
-                return Err(object.refused(&"it has another manifest"));
+                return Err(object.rejected(&"it has another manifest"));
             }
-            self.transfers.verify(&data).map_err(|error| object.refused(&error))?;
+            self.transfers.verify(&data).map_err(|error| object.rejected(&error))?;
             let (metadata, root) = (metadata.clone(), root.clone());
             Ok(SignedPackets { metadata, root, manifest })
         });
@@ -208,7 +208,7 @@ impl Collector<'_> {
         let node = Data::decode(&signed.manifest).ok();
         let shape = node.as_ref().and_then(|data| Node::decode_data(data).ok()?.shape);
         let fanout = shape.map(|shape| shape.fanout);
-        let fanout = fanout.ok_or_else(|| wanted.refused(&"its manifest has no shape"))?;
+        let fanout = fanout.ok_or_else(|| wanted.rejected(&"its manifest has no shape"))?;
         let mut preparation = Preparation::with_fanout(wanted.spec(), open()?, fanout)?;
         for run in preparation.runs().collect::<Vec<_>>() {
             if self.stop.requested() {
@@ -223,17 +223,17 @@ impl Collector<'_> {
         let object = Object { place, size, segment_size, fanout, below, signed };
         let (name, version) = (wanted.name.clone(), wanted.version);
         let made = object.publication(&name, version, Box::new(open()?));
-        made.map_err(|error| wanted.refused(&error))?;
+        made.map_err(|error| wanted.rejected(&error))?;
         Ok(Entry { name, version, body: Body::Object(Box::new(object)) })
     }
 }
 
 /// The digest of the manifest's root in a root packet, with that root or its name.
 fn announced(object: &Wanted, root: &Bytes) -> Result<([u8; 32], Result<Bytes, Name>), Failure> {
-    let data = Data::decode(root).map_err(|error| object.refused(&error))?;
+    let data = Data::decode(root).map_err(|error| object.rejected(&error))?;
     let facts = Metadata::decode(object.name.as_ref(), data.content());
     let announced = facts.and_then(|facts| facts.manifest);
-    let announced = announced.ok_or_else(|| object.refused(&"it has no manifest"))?;
+    let announced = announced.ok_or_else(|| object.rejected(&"it has no manifest"))?;
     let versioned = object.spec().object();
     let node = match rdr::root(data.content()) {
         Some(node) => Ok(Bytes::copy_from_slice(node.wire())),

@@ -223,7 +223,7 @@ impl Publisher {
     /// Serves the store by name until the end. Calls `begin` when the forwarder knows the prefixes.
     ///
     /// # Errors
-    /// The forwarder refuses the prefixes, or the store cannot be read.
+    /// The forwarder rejects the prefixes, or the store cannot be read.
     pub fn run(
         &self,
         begin: &dyn Fn(),

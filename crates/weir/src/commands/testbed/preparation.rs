@@ -12,7 +12,7 @@ use testbed::{Estimate, Machine, Medium, Plan, Rights, TestbedError};
 /// can carry it.
 pub fn fits(run: &Run, medium: Medium, anyway: bool) -> Result<Plan, Failure> {
     let plan = Plan::new(&run.scenario, run.seed, medium);
-    let plan = plan.map_err(|refused| failure(&TestbedError::Unsupported(refused)))?;
+    let plan = plan.map_err(|rejected| failure(&TestbedError::Unsupported(rejected)))?;
     if let Some(why) = Estimate::of(&run.scenario, &plan).beyond(&Machine::this())
         && !anyway
     {
@@ -77,8 +77,8 @@ pub fn ensure_rights() -> Result<(), Failure> {
 
 pub fn failure(error: &TestbedError) -> Failure {
     match error {
-        TestbedError::Unsupported(refused) => {
-            let many = output::counted(refused.len(), "thing");
+        TestbedError::Unsupported(rejected) => {
+            let many = output::counted(rejected.len(), "thing");
             let what = format!("the scenario has {many} that a testbed does not; nothing was run");
             Failure::new(Kind::Usage, what).then(&format!("change these settings:\n{error}"))
         }

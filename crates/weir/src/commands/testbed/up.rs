@@ -17,7 +17,7 @@ pub fn run(args: &TestbedUpArgs) -> Result<(), Failure> {
     let first = &batch.runs[0];
     let medium = Medium { shape: Shape::Kernel, mtu: args.mtu.unwrap_or(MTU) };
     let plan = Plan::network(&first.scenario, first.seed, medium);
-    let plan = plan.map_err(|refused| failure(&TestbedError::Unsupported(refused)))?;
+    let plan = plan.map_err(|rejected| failure(&TestbedError::Unsupported(rejected)))?;
     ensure_rights()?;
     let (stop, program) = (listen()?, program()?);
     let mut testbed = Testbed::network(&name, plan, &program).map_err(|error| failure(&error))?;

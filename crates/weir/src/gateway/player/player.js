@@ -144,7 +144,7 @@
     const types = limit(shaka);
     const own = new shaka.Player();
     player = own;
-    const refuse = (text) => {
+    const reject = (text) => {
       if (isCurrent()) fail(text);
       throw new Error(text);
     };
@@ -164,14 +164,14 @@
       const isOwn = (uri) =>
         uri.startsWith("data:") || (URL.canParse(uri) && new URL(uri).origin === location.origin);
       if (request.uris.every(isOwn)) return;
-      refuse(
+      reject(
         "the playlist names content of another host, and this page plays content by name only",
       );
     });
     engine.registerResponseFilter((kind, response) => {
       if (kind !== types.MANIFEST) return;
       if (segmentsOf(new TextDecoder().decode(response.data)) <= MOST_SEGMENTS) return;
-      refuse("the playlist has too many segments for this page");
+      reject("the playlist has too many segments for this page");
     });
     own.addEventListener("error", (event) => isCurrent() && failOf(event.detail));
     own.addEventListener("buffering", (event) => {

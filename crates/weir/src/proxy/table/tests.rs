@@ -158,7 +158,7 @@ fn only_a_transfer_without_progress_makes_a_pause() {
 }
 
 #[test]
-fn a_failed_transfer_is_a_refusal_for_a_while() {
+fn a_failed_transfer_is_a_rejection_for_a_while() {
     for (result, reason) in [
         (Unfilled::Failed { text: "why".to_owned(), had_progress: false }, NackReason::NoRoute),
         (Unfilled::Full("why".to_owned()), NackReason::Congestion),

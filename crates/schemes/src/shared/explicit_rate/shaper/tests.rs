@@ -29,7 +29,7 @@ fn bench(held: &str) -> Bench {
 enum Got {
     Pass(u64),
     Held,
-    Refused(u64),
+    Rejected(u64),
 }
 
 impl Bench {
@@ -44,18 +44,18 @@ impl Bench {
         match self.gate.offer_with(&mut self.shaper, &self.view, 1, bytes, options) {
             Offer::Pass(meta) => Got::Pass(meta.handle),
             Offer::Held => Got::Held,
-            Offer::Refused(meta) => Got::Refused(meta.handle),
+            Offer::Rejected(meta) => Got::Rejected(meta.handle),
         }
     }
 
     fn offer_one(&mut self) {
-        assert!(!matches!(self.offer(Primary), Got::Refused(_)));
+        assert!(!matches!(self.offer(Primary), Got::Rejected(_)));
     }
 
     fn release(&mut self) -> Option<Got> {
         self.with(|shaper, cx, view| shaper.release(cx, view)).map(|released| match released {
             Released::Pass(meta) => Got::Pass(meta.handle),
-            Released::Refused(meta) => Got::Refused(meta.handle),
+            Released::Rejected(meta) => Got::Rejected(meta.handle),
         })
     }
 
@@ -93,12 +93,12 @@ fn primary_interests_go_first_and_push_out_the_latest_secondary() {
     assert_eq!(got, [Got::Held, Got::Held, Got::Held, Got::Held]);
     let at = b.shaper.next_release();
     assert!(at.is_some_and(|at| at <= b.gate.now), "what made room is told now");
-    assert_eq!(b.release(), Some(Got::Refused(2)));
+    assert_eq!(b.release(), Some(Got::Rejected(2)));
     // Two primary and one secondary are held: another secondary finds no room.
-    assert_eq!(b.offer(Secondary), Got::Refused(5));
+    assert_eq!(b.offer(Secondary), Got::Rejected(5));
     assert_eq!(b.offer(Primary), Got::Held);
-    assert_eq!(b.release(), Some(Got::Refused(1)));
-    assert_eq!(b.offer(Primary), Got::Refused(7), "there is nothing left to push out");
+    assert_eq!(b.release(), Some(Got::Rejected(1)));
+    assert_eq!(b.offer(Primary), Got::Rejected(7), "there is nothing left to push out");
     let mut order = Vec::new();
     while b.shaper.next_release().is_some() {
         b.wait();
@@ -115,10 +115,10 @@ fn interests_with_a_too_long_wait_are_rejected() {
     b.view.held.bytes = Size(99_999);
     assert_eq!(b.offer(Secondary), Got::Held);
     b.view.held.bytes = Size(100_000);
-    assert_eq!(b.offer(Secondary), Got::Refused(2));
+    assert_eq!(b.offer(Secondary), Got::Rejected(2));
     assert_eq!(b.offer(Primary), Got::Held, "in place of the secondary one");
-    assert_eq!(b.release(), Some(Got::Refused(1)));
-    assert_eq!(b.offer(Primary), Got::Refused(4));
+    assert_eq!(b.release(), Some(Got::Rejected(1)));
+    assert_eq!(b.offer(Primary), Got::Rejected(4));
 }
 
 #[test]
@@ -128,13 +128,13 @@ fn secondary_interests_behind_the_primary_class_are_rejected_in_time() {
     assert_eq!(b.offer(Primary), Got::Pass(0));
     assert_eq!(b.offer(Secondary), Got::Held);
     // A primary one for every Data that there is time for.
-    let mut refused = None;
-    while refused.is_none() && b.gate.now < start + Duration(200 * MS) {
+    let mut rejected = None;
+    while rejected.is_none() && b.gate.now < start + Duration(200 * MS) {
         b.offer_one();
         b.wait();
-        refused = b.release().filter(|got| *got == Got::Refused(1)).map(|_| b.gate.now);
+        rejected = b.release().filter(|got| *got == Got::Rejected(1)).map(|_| b.gate.now);
     }
-    assert_eq!(refused, Some(start + Duration(100 * MS)));
+    assert_eq!(rejected, Some(start + Duration(100 * MS)));
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl CaptureFile {
     /// Puts the capture, still without packets, in its place.
     pub fn begin(&mut self) -> Result<(), Failure> {
         let flushed = self.out.flush().and_then(|()| match self.new.take() {
-            Some(new) => new.persist(&self.path).map_err(|refused| refused.error),
+            Some(new) => new.persist(&self.path).map_err(|rejected| rejected.error),
             None => Ok(()),
         });
         flushed.map_err(|error| failure(&self.path, &error))

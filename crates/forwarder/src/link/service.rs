@@ -11,7 +11,7 @@ use super::reliability::{GivenUp, Leaving, Reliability};
 use super::window::Window;
 use crate::config::FaceConfig;
 use crate::counters::ReliabilityCounters;
-use crate::tables::memory;
+use crate::tables::memory::{self, Room};
 
 /// Bytes of an Ack: three of type, one of length, eight of value.
 const ACK: usize = 12;
@@ -25,7 +25,7 @@ pub(crate) struct Packet<'a> {
 
 /// The state that a face shares with its peer.
 #[derive(Debug)]
-pub(crate) struct Hop {
+pub(crate) struct LinkService {
     /// The next TxSequence.
     tx: u64,
     acks: Acks,
@@ -35,30 +35,30 @@ pub(crate) struct Hop {
     /// A buffer that is used again.
     list: Vec<u64>,
     /// How many more bytes of memory may be taken.
-    room: usize,
+    room: Room,
 }
 
-impl Hop {
+impl LinkService {
     /// `None` if the face neither acknowledges nor wants to be acknowledged. `tx` is where its
     /// TxSequences begin.
-    pub(crate) fn new(config: &FaceConfig, tx: u64) -> Option<Box<Hop>> {
+    pub(crate) fn new(config: &FaceConfig, tx: u64) -> Option<Box<LinkService>> {
         let bound = config.window.0;
         (config.reliability || bound > 0).then(|| {
-            Box::new(Hop {
+            Box::new(LinkService {
                 tx,
                 acks: Acks::new(config.reliability),
                 seen: None,
                 window: (bound > 0).then(|| Window::new(bound)),
                 reliability: config.reliability.then(Reliability::new),
                 list: Vec::new(),
-                room: usize::MAX,
+                room: Room::Uncounted,
             })
         })
     }
 
     /// Sets how many more bytes of memory may be taken from now on.
-    pub(crate) fn set_room(&mut self, bytes: usize) {
-        self.room = bytes;
+    pub(crate) fn set_room(&mut self, room: Room) {
+        self.room = room;
     }
 
     /// Bytes of memory held.
@@ -66,7 +66,7 @@ impl Hop {
         let reliability = self.reliability.as_ref().map_or(0, Reliability::memory);
         let seen = if self.seen.is_some() { Seen::MEMORY } else { 0 };
         let list = memory::block(self.list.capacity() * size_of::<u64>());
-        memory::block(size_of::<Hop>()) + self.acks.memory() + seen + list + reliability
+        memory::block(size_of::<LinkService>()) + self.acks.memory() + seen + list + reliability
     }
 
     /// Counts of packets that had to be acknowledged.
@@ -114,7 +114,7 @@ impl Hop {
         }
     }
 
-    /// When [`Hop::on_deadline`] wants to be called.
+    /// When [`LinkService::on_deadline`] wants to be called.
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         self.reliability.as_ref().and_then(Reliability::next_deadline)
     }

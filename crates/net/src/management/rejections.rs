@@ -13,18 +13,18 @@ const PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 struct Quiet {
     until: Time,
-    /// Refusals since then.
+    /// Rejections since then.
     more: u64,
 }
 
 /// The faces about which lines were written of late.
 #[derive(Debug, Default)]
-pub(super) struct Refusals {
+pub(super) struct Rejections {
     faces: BTreeMap<FaceId, Quiet>,
 }
 
-impl Refusals {
-    /// Writes that a command of a face was refused, if it was, now or with others later.
+impl Rejections {
+    /// Writes that a command of a face was rejected, if it was, now or with others later.
     pub fn note(&mut self, now: Time, face: FaceId, what: &str, response: &ControlResponse) {
         if response.code == 200 {
             return;
@@ -38,12 +38,12 @@ impl Refusals {
         tracing::warn!(%face, what, code = response.code, why = response.text, "refused");
     }
 
-    /// When [`Refusals::on_deadline`] has to be called.
+    /// When [`Rejections::on_deadline`] has to be called.
     pub fn next_deadline(&self) -> Option<Time> {
         self.faces.values().map(|quiet| quiet.until).min()
     }
 
-    /// Writes how many more were refused.
+    /// Writes how many more were rejected.
     pub fn on_deadline(&mut self, now: Time) {
         self.faces.retain(|face, quiet| {
             if quiet.until > now {
@@ -51,7 +51,7 @@ impl Refusals {
             }
             let more = std::mem::take(&mut quiet.more);
             if more > 0 {
-                tracing::warn!(%face, more, "more were refused within a second");
+                tracing::warn!(%face, more, "more were rejected within a second");
             }
             // A face that continues stays under watch.
             quiet.until = now + PAUSE;
@@ -62,7 +62,7 @@ impl Refusals {
     /// The face is gone.
     pub fn face_gone(&mut self, face: FaceId) {
         if let Some(Quiet { more: more @ 1.., .. }) = self.faces.remove(&face) {
-            tracing::warn!(%face, more, "more were refused before the face was closed");
+            tracing::warn!(%face, more, "more were rejected before the face was closed");
         }
     }
 }

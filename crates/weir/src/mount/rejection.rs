@@ -7,7 +7,7 @@ use transport::fetch::batch::Failure;
 
 /// The reason why an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum Rejection {
     /// Nothing arrived for as long as the patience lasts.
     Silent,
     /// No route leads to the producer, or there is no forwarder, for as long.
@@ -22,33 +22,33 @@ pub enum Refusal {
     Ended,
 }
 
-impl Refusal {
-    /// The refusal of a batch that stalled.
-    pub fn of_stall(cause: StallCause) -> Refusal {
+impl Rejection {
+    /// The rejection of a batch that stalled.
+    pub fn of_stall(cause: StallCause) -> Rejection {
         match cause {
-            StallCause::Nack(NackReason::NoRoute) => Refusal::Unreachable,
-            StallCause::Forged => Refusal::Unverified,
-            StallCause::Nack(_) | StallCause::Unanswered => Refusal::Silent,
+            StallCause::Nack(NackReason::NoRoute) => Rejection::Unreachable,
+            StallCause::Forged => Rejection::Unverified,
+            StallCause::Nack(_) | StallCause::Unanswered => Rejection::Silent,
         }
     }
 
-    /// The refusal of an object that failed.
-    pub fn of_failure(why: &Failure) -> Refusal {
+    /// The rejection of an object that failed.
+    pub fn of_failure(why: &Failure) -> Rejection {
         match why {
-            Failure::Gone => Refusal::Gone,
-            Failure::Forged | Failure::Inconsistent => Refusal::Unverified,
+            Failure::Gone => Rejection::Gone,
+            Failure::Forged | Failure::Inconsistent => Rejection::Unverified,
         }
     }
 
     /// The error number, as in errno(3).
     pub fn errno(self) -> Errno {
         match self {
-            Refusal::Silent => Errno::ETIMEDOUT,
-            Refusal::Unreachable => Errno::EHOSTUNREACH,
-            Refusal::Gone => Errno::ESTALE,
-            Refusal::Unverified => Errno::EIO,
-            Refusal::TooLarge => Errno::EFBIG,
-            Refusal::Ended => Errno::ENOTCONN,
+            Rejection::Silent => Errno::ETIMEDOUT,
+            Rejection::Unreachable => Errno::EHOSTUNREACH,
+            Rejection::Gone => Errno::ESTALE,
+            Rejection::Unverified => Errno::EIO,
+            Rejection::TooLarge => Errno::EFBIG,
+            Rejection::Ended => Errno::ENOTCONN,
         }
     }
 }
@@ -66,7 +66,7 @@ mod tests {
             (StallCause::Forged, Errno::EIO),
         ];
         for (cause, errno) in stalls {
-            assert_eq!(Refusal::of_stall(cause).errno().code(), errno.code());
+            assert_eq!(Rejection::of_stall(cause).errno().code(), errno.code());
         }
         let failures = [
             (Failure::Gone, Errno::ESTALE),
@@ -74,7 +74,7 @@ mod tests {
             (Failure::Inconsistent, Errno::EIO),
         ];
         for (why, errno) in failures {
-            assert_eq!(Refusal::of_failure(&why).errno().code(), errno.code());
+            assert_eq!(Rejection::of_failure(&why).errno().code(), errno.code());
         }
     }
 }

@@ -1,0 +1,51 @@
+//! Memory that was granted for one change.
+
+use crate::tables::memory::Room;
+use crate::tables::{FaceId, HashedName, InRecord, PitKey};
+
+/// A change of a table that may need more memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change<'a> {
+    /// A new PIT entry, found by this hash, for an Interest of `len` bytes.
+    Insert { hash: u64, len: usize, record: &'a InRecord },
+    /// A further downstream of a PIT entry.
+    Join { key: PitKey, record: &'a InRecord },
+    /// A further upstream of a PIT entry.
+    Upstream { key: PitKey },
+    /// A second PIT entry with a part of what is pending in this one.
+    Split { key: PitKey },
+    /// A route.
+    Route { prefix: &'a HashedName<'a>, face: FaceId },
+}
+
+/// The memory that the budget has granted for one change of a table. The change takes it, so that
+/// no table grows without a grant.
+#[derive(Debug)]
+#[must_use = "memory was reserved for a change"]
+pub(crate) struct Grant(Room);
+
+impl Grant {
+    /// Only the budget grants memory.
+    pub(super) fn new(room: Room) -> Grant {
+        Grant(room)
+    }
+
+    /// Does a change of a table, for which this was granted. Debug builds check that the table does
+    /// not grow by more: what it calculates beforehand is an upper bound.
+    #[inline]
+    pub(super) fn spend<T, R>(
+        self,
+        table: &mut T,
+        memory: fn(&T) -> usize,
+        change: impl FnOnce(&mut T) -> R,
+    ) -> R {
+        let before = if cfg!(debug_assertions) { memory(table) } else { 0 };
+        let result = change(table);
+        if cfg!(debug_assertions) {
+            let Grant(room) = self;
+            let growth = memory(table).saturating_sub(before);
+            assert!(room.holds(|| growth), "a table grew by {growth} bytes of {room:?}");
+        }
+        result
+    }
+}
