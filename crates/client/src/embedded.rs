@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::error::Error;
 use net::daemon::DaemonError;
 use net::embedded::{Listening, Plan};
-use net::uri::{Carrier, FaceUri};
+use net::uri::{FaceUri, Transport};
 use std::net::SocketAddr;
 use tempfile::TempDir;
 
@@ -113,7 +113,7 @@ fn peer(text: &str) -> Result<FaceUri, Error> {
         text.parse().map_err(|error: net::uri::UriError| no_peer(text, &error.why))?;
     let address = uri.resolve().map_err(|error| no_peer(text, &error.to_string()))?;
     match uri {
-        FaceUri::Internet { carrier: Carrier::Tcp, .. } => Ok(FaceUri::tcp(address)),
+        FaceUri::Internet { transport: Transport::Tcp, .. } => Ok(FaceUri::tcp(address)),
         _ => Ok(FaceUri::udp(address)),
     }
 }

@@ -111,7 +111,7 @@ pub struct Windowed {
     /// The next Interest may leave at this instant.
     release_at: Time,
     /// The time of the latest Data.
-    heard_at: Option<Time>,
+    received_at: Option<Time>,
     /// When the timeout was doubled last.
     backed_off_at: Option<Time>,
     /// See [`GAPS`].
@@ -142,7 +142,7 @@ impl Windowed {
             rounds: Rounds::new(),
             recovery: Recovery::new(),
             release_at: Time::ZERO,
-            heard_at: None,
+            received_at: None,
             backed_off_at: None,
             gaps: true,
             reads_marks: true,
@@ -209,7 +209,7 @@ impl Windowed {
     /// RFC 6298 (5.5), with a timer for each Interest: the timeout doubles once for all Interests
     /// that left in the same silence, however many there are.
     fn silence(&mut self, now: Time, loss: &Loss<'_>) {
-        let nothing_came = self.heard_at.is_none_or(|at| at <= loss.sent_at);
+        let nothing_came = self.received_at.is_none_or(|at| at <= loss.sent_at);
         let nothing_will = loss.in_flight.total() == Default::default();
         let not_yet = self.backed_off_at.is_none_or(|at| at <= loss.sent_at);
         if (nothing_came || nothing_will) && not_yet {
@@ -264,7 +264,7 @@ impl Controller for Windowed {
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
         let arrival =
             &Arrival { mark: if self.reads_marks { arrival.mark } else { 0 }, ..*arrival };
-        self.heard_at = Some(cx.now);
+        self.received_at = Some(cx.now);
         let in_flight = arrival.in_flight.total().segments + 1;
         if let Some(rtt) = arrival.rtt {
             self.rtt.sample_of(rtt, in_flight);
@@ -457,7 +457,7 @@ mod tests {
         let twice = Duration(4 * initial.0).min(RttEstimate::MAX_BACKED_OFF);
         assert_eq!(c.rtt.rto(), twice);
         // One loss among answers is no silence.
-        c.heard_at = Some(Time(450));
+        c.received_at = Some(Time(450));
         cx.now = Time(500);
         c.on_loss(&mut cx, &lost(420));
         assert_eq!(c.rtt.rto(), twice);

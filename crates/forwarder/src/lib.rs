@@ -33,7 +33,7 @@ pub use forwarder::Forwarder;
 pub use frames::{Transmit, Wire};
 pub use histogram::DurationHistogram;
 pub use link::allowance::Allowance;
-pub use link::capabilities::{Capabilities, Carrier, IdleOptions};
+pub use link::capabilities::{Capabilities, IdleOptions, Transport};
 pub use link::{Occupancy, Sender};
 pub use state::{LearnedRoute, MemoryUse, Refused};
 pub use tables::FaceId;

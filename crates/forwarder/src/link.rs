@@ -36,7 +36,7 @@ use crate::tables::memory::Room;
 use crate::tables::pit::Share;
 use crate::tables::{PitKey, PitToken};
 use allowance::Allowance;
-use capabilities::{Capabilities, Carrier, IdleOptions};
+use capabilities::{Capabilities, IdleOptions, Transport};
 pub(crate) use env::{Env, PacketReports};
 use line::Line;
 use parts::{Hosted, Parts, Views};
@@ -83,9 +83,9 @@ impl Link {
         let mut sequence = stream("sequence");
         let (marker, shaper, stamper) = (stream("marker"), stream("shaper"), stream("stamper"));
         let bound = config.queues.held;
-        let carrier = match config.link_type {
-            LinkType::PointToPoint if config.medium.mtu.is_some() => Carrier::Datagrams,
-            _ => Carrier::Other,
+        let transport = match config.link_type {
+            LinkType::PointToPoint if config.medium.mtu.is_some() => Transport::Datagrams,
+            _ => Transport::Other,
         };
         Link {
             mtu: config.medium.mtu,
@@ -99,7 +99,7 @@ impl Link {
             ),
             reassembler: Reassembler::new(config.reassembly_limits()),
             counters: FaceCounters::default(),
-            capabilities: Capabilities::new(own, config.capability, config.announce).on(carrier),
+            capabilities: Capabilities::new(own, config.capability, config.announce).on(transport),
             allowance: Allowance::Unlimited,
             local_fields: config.local_fields,
         }

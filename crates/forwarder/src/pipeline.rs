@@ -10,7 +10,6 @@ mod context;
 mod data;
 mod downstream;
 mod exclude;
-mod exclusion;
 mod interest;
 mod learned;
 mod nack;

@@ -188,8 +188,8 @@ impl Management {
 
     /// True if peers may send requests or commands, under [`remote_prefix`].
     #[must_use]
-    pub fn hears_peers(&self) -> bool {
-        self.authority.hears_peers() || !self.hub.is_empty()
+    pub fn takes_remote_commands(&self) -> bool {
+        self.authority.takes_remote_commands() || !self.hub.is_empty()
     }
 
     /// Tells of the strategies that were chosen otherwise, by prefix.

@@ -24,9 +24,9 @@ pub const DEFAULT_SOCKET: &str = "/run/nfd/nfd.sock";
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 pub const DEFAULT_SOCKET: &str = "/var/run/nfd/nfd.sock";
 
-/// The carrier of a face's frames.
+/// The transport of a face's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carrier {
+pub enum Transport {
     /// Datagrams, one frame each.
     Udp,
     /// A byte stream between hosts.
@@ -50,7 +50,7 @@ pub enum FaceUri {
     /// An Internet address or host name.
     Internet {
         /// UDP or TCP.
-        carrier: Carrier,
+        transport: Transport,
         /// The family that the scheme names.
         family: Family,
         /// An address without brackets, or a host name. An address of one link alone has the name
@@ -86,16 +86,16 @@ impl FaceUri {
     /// The URI of a UDP peer.
     #[must_use]
     pub fn udp(peer: SocketAddr) -> FaceUri {
-        FaceUri::internet(Carrier::Udp, peer)
+        FaceUri::internet(Transport::Udp, peer)
     }
 
     /// The URI of a TCP peer.
     #[must_use]
     pub fn tcp(peer: SocketAddr) -> FaceUri {
-        FaceUri::internet(Carrier::Tcp, peer)
+        FaceUri::internet(Transport::Tcp, peer)
     }
 
-    fn internet(carrier: Carrier, peer: SocketAddr) -> FaceUri {
+    fn internet(transport: Transport, peer: SocketAddr) -> FaceUri {
         let family = if peer.is_ipv4() { Family::V4 } else { Family::V6 };
         let host = match peer {
             SocketAddr::V6(v6) if v6.scope_id() > 0 => {
@@ -103,7 +103,7 @@ impl FaceUri {
             }
             _ => peer.ip().to_string(),
         };
-        FaceUri::Internet { carrier, family, host, port: peer.port() }
+        FaceUri::Internet { transport, family, host, port: peer.port() }
     }
 
     /// The address that it names, if it names none by a host's name.
@@ -157,13 +157,13 @@ impl FromStr for FaceUri {
 
 fn read(text: &str) -> Result<FaceUri, String> {
     let (scheme, rest) = text.split_once("://").ok_or("it has no `://`")?;
-    let (carrier, family) = match scheme {
-        "udp" => (Carrier::Udp, Family::Any),
-        "udp4" => (Carrier::Udp, Family::V4),
-        "udp6" => (Carrier::Udp, Family::V6),
-        "tcp" => (Carrier::Tcp, Family::Any),
-        "tcp4" => (Carrier::Tcp, Family::V4),
-        "tcp6" => (Carrier::Tcp, Family::V6),
+    let (transport, family) = match scheme {
+        "udp" => (Transport::Udp, Family::Any),
+        "udp4" => (Transport::Udp, Family::V4),
+        "udp6" => (Transport::Udp, Family::V6),
+        "tcp" => (Transport::Tcp, Family::Any),
+        "tcp4" => (Transport::Tcp, Family::V4),
+        "tcp6" => (Transport::Tcp, Family::V6),
         // Without doubled slashes and dots, which lead to the same socket.
         "unix" if rest.starts_with('/') => {
             check_socket(rest)?;
@@ -184,11 +184,13 @@ fn read(text: &str) -> Result<FaceUri, String> {
     let (host, port) = split_host_port(rest)?;
     let host = canonical(host)?;
     let port = port.unwrap_or_else(|| default_port(&host));
-    let uri = FaceUri::Internet { carrier, family, host, port };
+    let uri = FaceUri::Internet { transport, family, host, port };
     match (uri.address(), family) {
         (Some(IpAddr::V6(_)), Family::V4) => Err("it is an IPv6 address".into()),
         (Some(IpAddr::V4(_)), Family::V6) => Err("it is an IPv4 address".into()),
-        _ if uri.is_group() && carrier == Carrier::Tcp => Err("TCP has no multicast groups".into()),
+        _ if uri.is_group() && transport == Transport::Tcp => {
+            Err("TCP has no multicast groups".into())
+        }
         _ => Ok(uri),
     }
 }
@@ -278,10 +280,10 @@ impl fmt::Display for FaceUri {
             FaceUri::Unix(path) => write!(f, "unix://{}", path.display()),
             FaceUri::Ether(address) => write!(f, "ether://[{address}]"),
             FaceUri::Device(name) => write!(f, "dev://{name}"),
-            FaceUri::Internet { carrier, family, host, port } => {
-                let carrier = match carrier {
-                    Carrier::Udp => "udp",
-                    Carrier::Tcp => "tcp",
+            FaceUri::Internet { transport, family, host, port } => {
+                let transport = match transport {
+                    Transport::Udp => "udp",
+                    Transport::Tcp => "tcp",
                 };
                 let family = match (family, self.address()) {
                     (Family::V4, _) | (Family::Any, Some(IpAddr::V4(_))) => "4",
@@ -289,9 +291,9 @@ impl fmt::Display for FaceUri {
                     (Family::Any, None) => "",
                 };
                 if host.contains(':') {
-                    write!(f, "{carrier}{family}://[{host}]:{port}")
+                    write!(f, "{transport}{family}://[{host}]:{port}")
                 } else {
-                    write!(f, "{carrier}{family}://{host}:{port}")
+                    write!(f, "{transport}{family}://{host}:{port}")
                 }
             }
         }

@@ -148,7 +148,7 @@ struct PathModel {
 /// Timeouts during which nothing came.
 #[derive(Default)]
 struct Silence {
-    heard_at: Time,
+    received_at: Time,
     /// Nothing has come for a whole timeout: the window is small until Data comes.
     silent: bool,
     /// When the timeout was last doubled.
@@ -514,7 +514,7 @@ impl Controller for Bbr {
                 self.share.begin(self.pipe(self.bandwidth()) + SPARE);
             }
         }
-        self.silence.heard_at = cx.now;
+        self.silence.received_at = cx.now;
         self.segment = arrival.size;
         self.round.arrived(arrival.mark > 0);
         if self.mode != Mode::Startup {
@@ -562,7 +562,7 @@ impl Controller for Bbr {
         }
         self.held_at = cx.now;
         // Nothing has come since it left: neither its Data nor another's.
-        if loss.cause == Cause::Timeout && loss.sent_at >= self.silence.heard_at {
+        if loss.cause == Cause::Timeout && loss.sent_at >= self.silence.received_at {
             self.silence.silent = true;
             if self.silence.backed_off_at.is_none_or(|at| loss.sent_at >= at) {
                 self.silence.backed_off_at = Some(cx.now);

@@ -183,7 +183,7 @@ impl Contug {
         let Some(id) = self.server(arrival.options) else { return arrival.lane };
         let window = self.initial_window;
         let before = self.named.evicted();
-        let (lane, _) = self.named.hear(cx.now, id, || Source::new(window));
+        let (lane, _) = self.named.observe(cx.now, id, || Source::new(window));
         if self.named.evicted() > before {
             cx.note("source forgotten", self.named.evicted() as f64);
         }

@@ -120,7 +120,7 @@ struct Copa {
     is_competing: bool,
     velocity: Velocity,
     delays: Delays,
-    heard_at: Time,
+    received_at: Time,
 }
 
 /// The speed of the window.
@@ -213,7 +213,7 @@ impl Copa {
             is_competing: false,
             velocity: Velocity::new(window),
             delays: Delays::new(),
-            heard_at: Time::ZERO,
+            received_at: Time::ZERO,
         }
     }
 
@@ -252,7 +252,7 @@ impl WindowLaw for Copa {
     }
 
     fn on_ack(&mut self, cx: &mut Cx<'_>, ack: &Ack) {
-        self.heard_at = cx.now;
+        self.received_at = cx.now;
         if let Some(rtt) = ack.rtt {
             self.delays.sample(cx.now, rtt, ack.srtt, self.history);
         }
@@ -285,7 +285,7 @@ impl WindowLaw for Copa {
             self.inverse = (self.inverse / 2.0).max(self.default_inverse);
         }
         let round_trip = rtt.smoothed().unwrap_or(RttEstimate::INITIAL_RTO);
-        let is_silent = cx.now.since(self.heard_at) >= round_trip + round_trip;
+        let is_silent = cx.now.since(self.received_at) >= round_trip + round_trip;
         if signal == Signal::Lost(Cause::Timeout) && is_silent {
             self.window = MIN_WINDOW.min(self.window);
             self.is_starting = true;

@@ -337,7 +337,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
-    fn hear(member: &mut Member, ms: u64, streams: &[(&str, u64, u64)]) {
+    fn deliver(member: &mut Member, ms: u64, streams: &[(&str, u64, u64)]) {
         member.receive(at(ms), CLOCK, &vector(streams), None);
     }
 
@@ -353,13 +353,13 @@ mod tests {
     #[test]
     fn the_example_without_loss() {
         let (mut a, mut b) = (member("/A"), member("/B"));
-        hear(&mut a, 0, &[("/B", 100, 15), ("/C", 100, 25)]);
+        deliver(&mut a, 0, &[("/B", 100, 15), ("/C", 100, 25)]);
         updates(&mut a);
         (1..=11).for_each(|seq| assert_eq!(a.publish(at(1)), seq));
         let sent = a.poll_transmit(at(1), CLOCK).unwrap();
         assert_eq!(sent, vector(&[("/A", 100, 11), ("/B", 100, 15), ("/C", 100, 25)]));
         assert_eq!(a.poll_transmit(at(1), CLOCK), None, "once");
-        hear(&mut b, 2, &[("/A", 100, 10)]);
+        deliver(&mut b, 2, &[("/A", 100, 10)]);
         assert_eq!(updates(&mut b), [("/A".to_owned(), 1, 10)]);
         b.receive(at(3), CLOCK, &sent, Some(stream("/A", 0).name.as_ref()));
         let confirmed = b.poll_update().unwrap();
@@ -376,15 +376,15 @@ mod tests {
         let now = [("/A", 100, 11), ("/B", 100, 15), ("/C", 100, 25)];
         a.publish(at(0));
         a.poll_transmit(at(0), CLOCK).unwrap();
-        hear(&mut b, 0, &now);
+        deliver(&mut b, 0, &now);
         (1..=15).for_each(|seq| assert_eq!(b.publish(at(0)), seq));
         b.poll_transmit(at(0), CLOCK).unwrap();
-        hear(&mut a, 0, &now);
+        deliver(&mut a, 0, &now);
         (2..=11).for_each(|seq| assert_eq!(a.publish(at(0)), seq));
         a.poll_transmit(at(0), CLOCK).unwrap();
         let outdated = [("/A", 100, 10), ("/B", 100, 15), ("/C", 100, 25)];
-        hear(&mut a, 1_000, &outdated);
-        hear(&mut b, 1_000, &outdated);
+        deliver(&mut a, 1_000, &outdated);
+        deliver(&mut b, 1_000, &outdated);
         for member in [&a, &b] {
             let timer = member.next_deadline();
             assert!(timer > at(1_000) && timer <= at(1_200), "{timer:?}");
@@ -400,8 +400,8 @@ mod tests {
     #[test]
     fn the_example_with_a_new_start() {
         let mut b = member("/B");
-        hear(&mut b, 0, &[("/A", 1_636_266_330, 10), ("/C", 100, 25)]);
-        hear(&mut b, 1_000, &[("/A", 1_736_266_473, 1)]);
+        deliver(&mut b, 0, &[("/A", 1_636_266_330, 10), ("/C", 100, 25)]);
+        deliver(&mut b, 1_000, &[("/A", 1_736_266_473, 1)]);
         assert_eq!(updates(&mut b).len(), 3, "an update for each stream that was raised");
         let sent = b.poll_transmit(b.next_deadline(), CLOCK).unwrap();
         assert_eq!(sent.get(&stream("/A", 0).name, 1_636_266_330), 10);
@@ -411,10 +411,10 @@ mod tests {
     #[test]
     fn vectors_that_crossed_an_update_are_not_answered() {
         let mut b = member("/B");
-        hear(&mut b, 1_000, &[("/A", 100, 11)]);
-        hear(&mut b, 1_199, &[("/A", 100, 10)]);
+        deliver(&mut b, 1_000, &[("/A", 100, 11)]);
+        deliver(&mut b, 1_199, &[("/A", 100, 10)]);
         assert!(b.next_deadline() > at(2_000), "steady");
-        hear(&mut b, 1_200, &[("/A", 100, 10)]);
+        deliver(&mut b, 1_200, &[("/A", 100, 10)]);
         assert!(b.next_deadline() <= at(1_400), "suppression");
     }
 
@@ -422,7 +422,7 @@ mod tests {
     fn a_quiet_group_hears_one_vector_per_period() {
         let mut b = member("/B");
         let first = b.next_deadline();
-        hear(&mut b, 20_000, &[]);
+        deliver(&mut b, 20_000, &[]);
         assert!(b.next_deadline() > first);
         assert!(b.poll_transmit(first, CLOCK).is_none());
         assert!(b.poll_transmit(b.next_deadline(), CLOCK).is_some());
@@ -437,7 +437,7 @@ mod tests {
             Member::new(config, stream(name, 100), rng, Time::ZERO)
         });
         for (member, other) in members.iter_mut().zip(["/C", "/D"]) {
-            hear(member, 0, &[(other, 1, 1), (other, 2, 1), (other, 3, 1)]);
+            deliver(member, 0, &[(other, 1, 1), (other, 2, 1), (other, 3, 1)]);
         }
         for ms in 0..20_000 {
             for from in 0..2 {
@@ -457,11 +457,11 @@ mod tests {
     fn claims_about_own_publications_change_nothing() {
         let mut b = member("/B");
         b.publish(at(0));
-        hear(&mut b, 0, &[("/B", 100, 900)]);
+        deliver(&mut b, 0, &[("/B", 100, 900)]);
         assert_eq!((b.publish(at(1)), b.stats().foreign), (2, 1));
         assert_eq!(b.vector(CLOCK), vector(&[("/B", 100, 2)]));
         // Another start of the same member is known by others only.
-        hear(&mut b, 2, &[("/B", 50, 7)]);
+        deliver(&mut b, 2, &[("/B", 50, 7)]);
         assert_eq!(updates(&mut b), [("/B".to_owned(), 1, 7)]);
     }
 
@@ -482,7 +482,7 @@ mod tests {
     fn a_stream_of_the_future_is_taken_from_its_member_and_not_sent() {
         let mut b = member("/B");
         let far = CLOCK + 86_401;
-        hear(&mut b, 0, &[("/A", far, 1), ("/C", far - 1, 2)]);
+        deliver(&mut b, 0, &[("/A", far, 1), ("/C", far - 1, 2)]);
         assert_eq!((updates(&mut b).len(), b.stats().future), (1, 1));
         let name = stream("/A", far).name;
         b.receive(at(1), CLOCK, &vector(&[("/A", far, 1)]), Some(name.as_ref()));

@@ -136,7 +136,7 @@ impl InProcessApps {
                 }
             }
             self.apps.advance(time_since(origin));
-            self.speak();
+            self.send_frames();
             let now = time_since(origin);
             if now >= look {
                 look = now + every;
@@ -146,7 +146,7 @@ impl InProcessApps {
             let ready = self.wait(next.since(time_since(origin)), &mut bell);
             let now = time_since(origin);
             for app in ready {
-                self.hear(now, app);
+                self.receive_frames(now, app);
             }
         }
     }
@@ -158,7 +158,7 @@ impl InProcessApps {
     }
 
     /// Sends the applications' packets to their daemons.
-    fn speak(&mut self) {
+    fn send_frames(&mut self) {
         while let Some(app) = self.apps.next_ready() {
             let socket = &self.nodes[self.apps.node(app).index()].1;
             if !self.connections.contains_key(&app)
@@ -168,7 +168,7 @@ impl InProcessApps {
             }
             let mut end = End { apps: &mut self.apps, app, now: Time::ZERO };
             let connection = self.connections.get_mut(&app);
-            if connection.is_none_or(|connection| connection.speak(&mut end).is_err()) {
+            if connection.is_none_or(|connection| connection.send_frames(&mut end).is_err()) {
                 // Packets to an absent daemon are lost.
                 self.connections.remove(&app);
                 self.apps.take(app, &mut Vec::new());
@@ -177,15 +177,16 @@ impl InProcessApps {
     }
 
     /// Delivers a daemon's packets to an application.
-    fn hear(&mut self, now: Time, app: usize) {
+    fn receive_frames(&mut self, now: Time, app: usize) {
         let Some(connection) = self.connections.get_mut(&app) else { return };
         let mut end = End { apps: &mut self.apps, app, now };
-        let result = connection.hear(&mut end).and_then(|()| connection.speak(&mut end));
+        let result =
+            connection.receive_frames(&mut end).and_then(|()| connection.send_frames(&mut end));
         if result.is_err() {
             self.connections.remove(&app);
         }
         self.apps.received(app);
-        self.speak();
+        self.send_frames();
     }
 
     fn crash(&mut self, now: Time, at: usize) {

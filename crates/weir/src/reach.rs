@@ -8,7 +8,7 @@ use net::client::{Address, AddressError, Connection, lists};
 use net::daemon::DaemonError;
 use net::embedded::{Embedded, Listening, Plan};
 use net::interface;
-use net::uri::{Carrier, DEFAULT_PORT, FaceUri};
+use net::uri::{DEFAULT_PORT, FaceUri, Transport};
 use probe::Probe;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -162,7 +162,7 @@ fn resolve(given: &[FaceUri]) -> Result<Vec<FaceUri>, Failure> {
                 .then("check its spelling, or give its address with --peer")
         })?;
         let peer = match uri {
-            FaceUri::Internet { carrier: Carrier::Tcp, .. } => FaceUri::tcp(address),
+            FaceUri::Internet { transport: Transport::Tcp, .. } => FaceUri::tcp(address),
             _ => FaceUri::udp(address),
         };
         if !peers.contains(&peer) {

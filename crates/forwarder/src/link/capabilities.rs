@@ -19,7 +19,7 @@ use crate::config::Announce;
 
 /// The medium of a link's frames, as it affects the exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Carrier {
+pub enum Transport {
     /// A stream, or a group: no address has to be proved.
     #[default]
     Other,
@@ -100,10 +100,10 @@ impl Capabilities {
 
     /// The same on what carries the link.
     #[must_use]
-    pub fn on(self, carrier: Carrier) -> Capabilities {
-        match carrier {
-            Carrier::Other => self,
-            Carrier::Datagrams => {
+    pub fn on(self, transport: Transport) -> Capabilities {
+        match transport {
+            Transport::Other => self,
+            Transport::Datagrams => {
                 let retry = (self.announce == Announce::First).then_some(RETRY);
                 Capabilities { on_datagrams: true, retry, ..self }
             }
@@ -112,11 +112,11 @@ impl Capabilities {
 
     /// This end has opened the link, perhaps again, and perhaps to another peer.
     pub fn opened(&mut self) {
-        let carrier = match self.on_datagrams {
-            true => Carrier::Datagrams,
-            false => Carrier::Other,
+        let transport = match self.on_datagrams {
+            true => Transport::Datagrams,
+            false => Transport::Other,
         };
-        *self = Capabilities::new(self.own, self.known, Announce::First).on(carrier);
+        *self = Capabilities::new(self.own, self.known, Announce::First).on(transport);
     }
 
     /// The peer's capabilities.
@@ -170,14 +170,14 @@ impl Capabilities {
         }
     }
 
-    /// Something is to be said.
+    /// An announcement is due.
     #[inline]
     pub(crate) const fn is_due(&self) -> bool {
         self.due || self.answer
     }
 
-    /// Appends the frame that says it, if it is to be said now; its bytes.
-    pub fn say(&mut self, now: Time, out: &mut Vec<u8>) -> Option<usize> {
+    /// Appends the frame with the announcement, if one is due; returns its bytes.
+    pub fn put_announcement(&mut self, now: Time, out: &mut Vec<u8>) -> Option<usize> {
         if !self.is_due() {
             return None;
         }
@@ -250,11 +250,11 @@ mod tests {
     fn the_opening_side_announces_capabilities_first_and_every_30_s() {
         let mut capabilities = capabilities(Announce::First);
         let mut out = Vec::new();
-        assert_eq!(capabilities.say(at(0), &mut out), Some(7));
+        assert_eq!(capabilities.put_announcement(at(0), &mut out), Some(7));
         // LpPacket, type 904 with one byte: both bits.
         assert_eq!(out, [0x64, 5, 0xfd, 0x03, 0x88, 1, 3]);
         assert_eq!(
-            (capabilities.say(at(0), &mut out), capabilities.next_deadline()),
+            (capabilities.put_announcement(at(0), &mut out), capabilities.next_deadline()),
             (None, Some(at(30)))
         );
         capabilities.on_deadline(at(29));
@@ -269,7 +269,7 @@ mod tests {
         assert!(!capabilities.is_due() && capabilities.next_deadline().is_none());
         capabilities.on_idle(at(5), &plain(Capability::ALL), true);
         let mut out = Vec::new();
-        assert!(capabilities.say(at(5), &mut out).is_some());
+        assert!(capabilities.put_announcement(at(5), &mut out).is_some());
         capabilities.on_idle(at(6), &plain(Capability::ALL), true);
         assert!(!capabilities.is_due(), "the answer was given");
         assert_eq!(capabilities.next_deadline(), Some(at(35)));
@@ -287,20 +287,20 @@ mod tests {
     fn capabilities_expire_on_datagrams_without_renewal() {
         let mut capabilities = capabilities(Announce::Answer);
         capabilities.on_idle(at(0), &plain(Capability(Capability::OPTIONS)), false);
-        capabilities.say(at(0), &mut Vec::new());
+        capabilities.put_announcement(at(0), &mut Vec::new());
         assert!(
             capabilities.peer().has(Capability::OPTIONS)
                 && !capabilities.peer().has(Capability::RANGE)
         );
         for secs in [30, 60, 90] {
             capabilities.on_deadline(at(secs));
-            assert!(capabilities.say(at(secs), &mut Vec::new()).is_some());
+            assert!(capabilities.put_announcement(at(secs), &mut Vec::new()).is_some());
         }
         assert_eq!(capabilities.next_deadline(), Some(at(95)));
         capabilities.on_deadline(at(95));
         assert_eq!((capabilities.peer(), capabilities.next_deadline()), (Capability(0), None));
         capabilities.on_idle(at(200), &plain(Capability::ALL), false);
-        assert!(capabilities.is_due(), "it is told anew");
+        assert!(capabilities.is_due(), "it is announced again");
     }
 
     /// Delivers one end's announcement to the other. Returns the options of the frame and its
@@ -311,14 +311,14 @@ mod tests {
         secs: u64,
     ) -> Option<(HopOptions, usize)> {
         let mut frame = Vec::new();
-        let len = from.say(at(secs), &mut frame)?;
+        let len = from.put_announcement(at(secs), &mut frame)?;
         let options = packet::LpPacket::decode(&frame).unwrap().to_options();
         to.on_idle(at(secs), &IdleOptions::new(options.get().unwrap(), &options), false);
         Some((options, len))
     }
 
     fn datagrams(announce: Announce, challenge: Option<u64>) -> Capabilities {
-        let mut capabilities = capabilities(announce).on(Carrier::Datagrams);
+        let mut capabilities = capabilities(announce).on(Transport::Datagrams);
         capabilities.set_challenge(challenge);
         capabilities
     }
@@ -373,7 +373,7 @@ mod tests {
         let mut opener = datagrams(Announce::First, None);
         let mut now = 0;
         for span in [1, 2, 4, 8, 16, 30, 30] {
-            assert!(opener.say(at(now), &mut Vec::new()).is_some());
+            assert!(opener.put_announcement(at(now), &mut Vec::new()).is_some());
             now += span;
             assert_eq!(opener.next_deadline(), Some(at(now)));
             opener.on_deadline(at(now));
@@ -424,11 +424,15 @@ mod tests {
         let mut listener = datagrams(Announce::Answer, Some(77));
         listener.on_idle(at(0), &plain(Capability::ALL), false);
         let mut frame = Vec::new();
-        assert_eq!(listener.say(at(0), &mut frame), Some(7), "as long as what it answers");
+        assert_eq!(
+            listener.put_announcement(at(0), &mut frame),
+            Some(7),
+            "as long as what it answers"
+        );
         assert_eq!(frame, [0x64, 5, 0xfd, 0x03, 0x88, 1, 2], "options, and no ranges");
         // An opener learns from a listener without the exchange that nothing is to be proved.
         let mut opener = datagrams(Announce::First, None);
-        opener.say(at(0), &mut Vec::new());
+        opener.put_announcement(at(0), &mut Vec::new());
         opener.on_idle(at(0), &plain(Capability::ALL), false);
         assert_eq!((opener.peer(), opener.is_due()), (Capability::ALL, false));
     }

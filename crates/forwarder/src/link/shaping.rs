@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::env::Env;
 use crate::tables::pit::Share;
-use crate::tables::{PitKey, PitToken, memory};
+use crate::tables::{FaceId, PitKey, PitToken, memory};
 
 /// An Interest that is held before the PIT knows it.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Early {
     pub(crate) packet: Bytes,
     pub(crate) token: PitToken,
     pub(crate) mark: u64,
-    pub(crate) next_hop: Option<u64>,
+    pub(crate) chosen_face: Option<FaceId>,
 }
 
 /// An Interest that a shaper holds.

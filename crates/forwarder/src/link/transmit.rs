@@ -96,7 +96,7 @@ impl Link {
         if self.allowance == Allowance::Unreachable {
             return None;
         }
-        let frames = Frames::bare(self.capabilities.say(env.now, out)?);
+        let frames = Frames::bare(self.capabilities.put_announcement(env.now, out)?);
         self.allowance.spend(self.line.size_of(frames.len, 1));
         for traffic in [&mut self.counters.sent, &mut env.stats.sent] {
             traffic.bytes += frames.len as u64;
@@ -332,7 +332,7 @@ impl Link {
     #[cold]
     fn withhold(&mut self, env: &mut Env<'_>, reason: DropReason, scratch: &mut Vec<u8>) {
         let (start, mtu) = (scratch.len(), self.mtu);
-        self.capabilities.say(env.now, scratch);
+        self.capabilities.put_announcement(env.now, scratch);
         self.with_service(env, |service, now| {
             service.expire(now);
             while service.resend(now, scratch).is_some() || service.put_idle(mtu, scratch).is_some()

@@ -40,7 +40,7 @@ pub(super) struct InterestCx<'a> {
     pub(super) mark: u64,
     pub(super) options: HopOptions,
     /// The face that a local application wants it to leave by.
-    pub(super) next_hop: Option<u64>,
+    pub(super) chosen_face: Option<FaceId>,
     pub(super) subject: Subject,
     /// Its size on the link.
     pub(super) size: usize,
@@ -49,7 +49,7 @@ pub(super) struct InterestCx<'a> {
     /// The portion of the PIT entry that it is for.
     pub(super) portion: Portion,
     /// The options of the Nack that the strategy is asked about; they go on with it.
-    pub(super) answer: HopOptions,
+    pub(super) nack_options: HopOptions,
 }
 
 impl<'a> InterestCx<'a> {
@@ -70,12 +70,12 @@ impl<'a> InterestCx<'a> {
             token: PitToken::NONE,
             mark: 0,
             options: HopOptions::new(),
-            next_hop: None,
+            chosen_face: None,
             subject: Subject::default(),
             size: interest.wire().len(),
             expected: None,
             portion: Portion::WHOLE,
-            answer: HopOptions::new(),
+            nack_options: HopOptions::new(),
         }
     }
 

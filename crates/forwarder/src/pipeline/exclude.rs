@@ -8,8 +8,9 @@
 //! Invariant: Interests with and without exclusions never share a PIT entry. So an exclusion, and a
 //! Nack that it brings, changes nothing for consumers that exclude nothing.
 
-use packet::options::Exclude;
-use packet::{Data, HopOptions, Interest, NackReason};
+use control::NextHop;
+use packet::options::{Exclude, PathId};
+use packet::{Data, HopOption, HopOptions, Interest, NackReason};
 use smallvec::SmallVec;
 
 use super::Pipeline;
@@ -18,6 +19,26 @@ use crate::state::grant::Change;
 use crate::state::strategies::Trigger;
 use crate::tables::pit::Side;
 use crate::tables::{FaceId, InRecord, PitEntry, PitKey, Rejection};
+
+/// True if the options of an Interest exclude packets.
+#[inline]
+pub(super) fn excludes(options: &HopOptions) -> bool {
+    !options.is_empty() && options.get_raw(Exclude::TYPE).is_some()
+}
+
+/// Moves another next hop to the front for each further packet that is excluded: a producer that
+/// makes a new forgery for each Interest is not asked every time. In each round of all next hops
+/// nodes begin differently, so that two in a row do not always choose alike.
+pub(super) fn rotate(node: u64, hops: &mut [NextHop], options: &HopOptions) {
+    if hops.len() < 2 || !excludes(options) {
+        return;
+    }
+    let Some(excluded) = options.get::<Exclude>() else { return };
+    let (turn, all) = (excluded.len().saturating_sub(1), hops.len());
+    let round = (turn / all) as u64;
+    let first = if round == 0 { 0 } else { PathId(round).folded(node, 0).0 % all as u64 };
+    hops.rotate_left((turn + first as usize) % all);
+}
 
 /// Interests of an entry whose downstreams exclude the Data that others of it got.
 pub(super) struct Left {

@@ -8,7 +8,7 @@ use packet::{Interest, NackReason};
 use super::Pipeline;
 use super::checks::violates_scope;
 use super::context::{Incoming, InterestCx};
-use super::exclusion::excludes;
+use super::exclude::excludes;
 use super::options::take_interest_options;
 use super::ranges::RangeInterest;
 use super::rewrite::rewrite;
@@ -18,7 +18,7 @@ use crate::events::Step;
 use crate::link::queue::QueuedData;
 use crate::link::shaping::{Early, Expected, Offered, Waiting};
 use crate::node::{NodeAt, subject_of};
-use crate::tables::{PitEntry, PitKey, PitToken, Rejection};
+use crate::tables::{FaceId, PitEntry, PitKey, PitToken, Rejection};
 
 /// Incoming Interest pipeline.
 pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
@@ -30,8 +30,8 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     // Only local applications may choose the outgoing face of their Interests. Such a choice of
     // another sender cannot be honoured, so its Interest is dropped before it is counted, as in
     // NFD's link service.
-    let next_hop = header.next_hop_face_id();
-    if next_hop.is_some() && !p.faces.get(face).is_some_and(|face| face.has_local_fields()) {
+    let chosen_face = header.next_hop_face_id().map(FaceId);
+    if chosen_face.is_some() && !p.faces.get(face).is_some_and(|face| face.has_local_fields()) {
         return p.count_drop(face, DropReason::Malformed);
     }
     // 3. Count it.
@@ -60,7 +60,7 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
             token: PitToken::new(header.pit_token().unwrap_or_default()).unwrap_or_default(),
             mark: incoming.mark,
             options,
-            next_hop,
+            chosen_face,
             size: incoming.size(),
             ..InterestCx::new(face, &interest, &name, nonce, expires)
         };
@@ -126,7 +126,7 @@ fn pass_arrival_parts(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
                 packet: Bytes::copy_from_slice(wire),
                 token: a.token.clone(),
                 mark: a.mark,
-                next_hop: a.next_hop,
+                chosen_face: a.chosen_face,
             }))
         });
         if link.shaper_stage() == Some(Stage::Arrival) {

@@ -231,7 +231,7 @@ impl RangeInterest {
             token: a.token.clone(),
             mark: a.mark,
             options: a.options.clone(),
-            next_hop: a.next_hop,
+            chosen_face: a.chosen_face,
             subject: subject_of(name),
             size: a.size,
             expected: self.each,

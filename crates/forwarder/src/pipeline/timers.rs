@@ -118,7 +118,7 @@ fn release_early(
         token: early.token.clone(),
         mark: early.mark,
         options: meta.options,
-        next_hop: early.next_hop,
+        chosen_face: early.chosen_face,
         subject: subject_of(&name),
         expected: Some(expected),
         ..InterestCx::new(face, &interest, &name, nonce, meta.expires)

@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::checks::{LOCALHOP, LOCALHOST, is_under};
 use super::context::InterestCx;
-use super::{Pipeline, exclusion, ranges};
+use super::{Pipeline, exclude, ranges};
 use crate::config::LinkType;
 use crate::counters::DropReason;
 use crate::events::Step;
@@ -21,20 +21,20 @@ use crate::state::learned::LearnedRoute;
 use crate::state::strategies::{Question, Trigger};
 use crate::tables::{FaceId, HashedName, OutRecord, PitKey};
 
-/// Shapers that reject make a strategy decide anew; a strategy that never tires of asking them is
-/// stopped after so many decisions for one packet.
+/// The maximum number of decisions for one packet: a shaper that rejects it makes the strategy
+/// decide again.
 const MAX_DECISIONS: usize = 16;
 
 impl Pipeline<'_> {
     /// 9. FIB and strategy, or the face that a local application asked for.
     pub(super) fn forward(&mut self, key: PitKey, a: &mut InterestCx<'_>) {
         self.tables.cache().count_passage(&mut a.options);
-        let Some(face) = a.next_hop else {
+        let Some(face) = a.chosen_face else {
             return self.decide(key, a, a.face, Trigger::Interest);
         };
-        let action = [Action::Forward(face)];
+        let action = [Action::Forward(face.0)];
         if !ranges::expand(self, key, a, &action) {
-            self.send_interest(key, a, FaceId(face));
+            self.send_interest(key, a, face);
         }
     }
 
@@ -93,7 +93,7 @@ impl Pipeline<'_> {
                 out.nonce = nonce;
                 return rejected;
             }
-            Action::Nack(reason) => self.nack_all(key, out.name, reason, &out.answer),
+            Action::Nack(reason) => self.nack_all(key, out.name, reason, &out.nack_options),
             Action::RetryAt(at) => self.tables.set_retry(key, at),
             Action::Forget(face) => {
                 let (face, name) = (FaceId(face), out.name.name().to_name());
@@ -114,8 +114,8 @@ impl Pipeline<'_> {
         face: FaceId,
     ) -> Option<(FaceId, Trigger)> {
         let reason = self.send_interest(key, out, face)?;
-        out.answer = HopOptions::new();
-        self.stamp_nack_in(face, out.name, &mut out.answer);
+        out.nack_options = HopOptions::new();
+        self.stamp_nack_in(face, out.name, &mut out.nack_options);
         Some((face, Trigger::Nack(reason)))
     }
 
@@ -142,7 +142,7 @@ impl Pipeline<'_> {
         let mut out = InterestCx {
             options,
             subject: self.subject_of(&name),
-            answer,
+            nack_options: answer,
             portion,
             ..InterestCx::new(ingress, &interest, &name, nonce, expires)
         };
@@ -160,7 +160,7 @@ impl Pipeline<'_> {
             let nacked = FaceId(hop.face) == ingress && ingress != out.face;
             face.is_some_and(|face| !nacked && self.may_leave(out, face))
         });
-        exclusion::rotate(self.faces.node_id(), &mut hops, &out.options);
+        exclude::rotate(self.faces.node_id(), &mut hops, &out.options);
         self.step(ingress, Step::Routed(hops.len()));
         self.tables.strategies_mut().set_next_hops(hops, routed.unwrap_or(0));
     }

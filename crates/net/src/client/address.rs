@@ -1,7 +1,7 @@
 //! Where the forwarder is.
 
 use super::conf;
-use crate::uri::{Carrier, DEFAULT_SOCKET, FaceUri, UriError};
+use crate::uri::{DEFAULT_SOCKET, FaceUri, Transport, UriError};
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -127,7 +127,7 @@ impl FromStr for Address {
             text: text.to_owned(),
             why: error.to_string(),
         })?;
-        let is_tcp = matches!(uri, FaceUri::Internet { carrier: Carrier::Tcp, .. });
+        let is_tcp = matches!(uri, FaceUri::Internet { transport: Transport::Tcp, .. });
         Ok(if is_tcp { Address::Tcp(peer) } else { Address::Udp(peer) })
     }
 }

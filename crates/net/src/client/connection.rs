@@ -4,7 +4,7 @@ use crate::client::{Address, Endpoint};
 use crate::clock::{Clock, unix_millis};
 use crate::framing::{MAX_FRAME, Unframer};
 use control::{Duration, Time};
-use forwarder::{Announce, Capabilities, Carrier, IdleOptions};
+use forwarder::{Announce, Capabilities, IdleOptions, Transport};
 use packet::LpPacket;
 use packet::options::Capability;
 use packet::tlv::DecodeError;
@@ -168,7 +168,7 @@ impl Connection {
     }
 
     fn over(address: Address, socket: Socket) -> Connection {
-        let carrier = carrier(&socket);
+        let transport = transport(&socket);
         Connection {
             address,
             socket,
@@ -177,7 +177,7 @@ impl Connection {
             read: vec![0; READ + MAX_FRAME],
             write: Vec::with_capacity(WRITE + MAX_FRAME),
             written: 0,
-            capabilities: capabilities(Capability::ALL, carrier),
+            capabilities: capabilities(Capability::ALL, transport),
             bell: None,
             has_foreign_signals: false,
             asked: 0,
@@ -211,7 +211,7 @@ impl Connection {
     /// The same for an end that does not understand everything.
     #[must_use]
     pub fn with_capability(self, capability: Capability) -> Connection {
-        Connection { capabilities: capabilities(capability, carrier(&self.socket)), ..self }
+        Connection { capabilities: capabilities(capability, transport(&self.socket)), ..self }
     }
 
     /// The forwarder's address.
@@ -301,7 +301,7 @@ impl Connection {
     /// # Errors
     ///
     /// The connection is lost.
-    pub fn speak(&mut self, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
+    pub fn send_frames(&mut self, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
         self.send(self.clock.now(), endpoint)
     }
 
@@ -309,7 +309,7 @@ impl Connection {
     ///
     /// # Errors
     /// The connection is lost.
-    pub fn hear(&mut self, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
+    pub fn receive_frames(&mut self, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
         self.receive(self.clock.now(), endpoint)
     }
 
@@ -330,7 +330,7 @@ impl Connection {
         loop {
             // A datagram is one frame.
             if self.write.is_empty() || !datagrams {
-                self.capabilities.say(now, &mut self.write);
+                self.capabilities.put_announcement(now, &mut self.write);
             }
             if datagrams {
                 endpoint.set_ranges(self.capabilities.peer().has(Capability::RANGE));
@@ -437,14 +437,14 @@ fn hand_on(now: Time, frame: &[u8], capabilities: &mut Capabilities, endpoint: &
     endpoint.receive(now, frame);
 }
 
-fn capabilities(own: Capability, carrier: Carrier) -> Capabilities {
-    Capabilities::new(own, Capability::default(), Announce::First).on(carrier)
+fn capabilities(own: Capability, transport: Transport) -> Capabilities {
+    Capabilities::new(own, Capability::default(), Announce::First).on(transport)
 }
 
-fn carrier(socket: &Socket) -> Carrier {
+fn transport(socket: &Socket) -> Transport {
     match socket {
-        Socket::Unix(_) | Socket::Tcp(_) => Carrier::Other,
-        Socket::Udp(_) => Carrier::Datagrams,
+        Socket::Unix(_) | Socket::Tcp(_) => Transport::Other,
+        Socket::Udp(_) => Transport::Datagrams,
     }
 }
 

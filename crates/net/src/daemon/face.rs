@@ -199,7 +199,7 @@ impl Face {
     pub fn connect(&mut self, link: Link, local_uri: String, now: Time) {
         self.link = link;
         self.blocked = false;
-        self.peer.heard = now;
+        self.peer.last_received = now;
         self.about.local_uri = local_uri;
     }
 
@@ -323,7 +323,7 @@ impl Face {
             }
         };
         if any {
-            self.hears(forwarder, now);
+            self.note_activity(forwarder, now);
             self.retry.wait = FIRST_WAIT;
         }
         if progress == Progress::Closed {
@@ -334,8 +334,8 @@ impl Face {
     }
 
     /// Something came from the peer.
-    pub fn hears(&mut self, forwarder: &mut Forwarder, now: Time) {
-        self.peer.heard = now;
+    pub fn note_activity(&mut self, forwarder: &mut Forwarder, now: Time) {
+        self.peer.last_received = now;
         if self.absence.end() {
             forwarder.set_allowance(self.id, Allowance::Unlimited);
         }
@@ -586,7 +586,7 @@ mod tests {
             reported = until;
         }
         face.is_unreachable(&mut forwarder, reported);
-        face.hears(&mut forwarder, reported);
+        face.note_activity(&mut forwarder, reported);
         assert_eq!(forwarder.allowance(id), Allowance::Unlimited);
         face.is_unreachable(&mut forwarder, reported);
         face.try_again(&mut forwarder, reported + Duration::from_secs(1));

@@ -44,7 +44,7 @@ pub(super) fn grant(
     management.believe_announcements(config.announcements.accept != Accept::Off);
     management.set_routable(&config.routable);
     let (face, prefix) = (management.face(), management::remote_prefix());
-    if !management.hears_peers() {
+    if !management.takes_remote_commands() {
         forwarder.remove_route(face, prefix.as_ref());
         return Ok(());
     }

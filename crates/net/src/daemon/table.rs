@@ -218,8 +218,9 @@ impl FaceTable {
         settings: &OnDemand,
     ) -> Option<(FaceId, Time)> {
         let on_demand = self.iter().filter(|face| face.is_idle_on_demand());
-        let ends = on_demand
-            .map(|face| (face.id(), face.peer().heard + face.idle_limit(forwarder, settings)));
+        let ends = on_demand.map(|face| {
+            (face.id(), face.peer().last_received + face.idle_limit(forwarder, settings))
+        });
         ends.min_by_key(|(id, at)| (*at, *id))
     }
 
@@ -262,7 +263,8 @@ impl FaceTable {
         }
         let is_crowded = lasting * 4 > unproved * 3;
         let ranked = on_demand.iter().filter_map(|f| {
-            let (quiet, once) = (now.since(f.peer().heard), f.peer().heard == f.peer().since);
+            let (quiet, once) =
+                (now.since(f.peer().last_received), f.peer().last_received == f.peer().since);
             let (rank, may) = match transport {
                 Transport::Connections if once => (Rank::Once, quiet >= SILENT.min(settings.idle)),
                 Transport::Connections => (Rank::Quiet, quiet >= settings.idle),
@@ -275,7 +277,7 @@ impl FaceTable {
                     (Rank::Busy, is_settled && lasts == is_crowded)
                 }
             };
-            may.then_some((rank, f.peer().heard, f.id()))
+            may.then_some((rank, f.peer().last_received, f.id()))
         });
         ranked.min().map(|(.., id)| id)
     }
@@ -286,7 +288,8 @@ impl FaceTable {
         for face in self.iter() {
             let mut info = face.info();
             if face.is_idle_on_demand() {
-                info.expires = Some(face.peer().heard + face.idle_limit(forwarder, settings));
+                info.expires =
+                    Some(face.peer().last_received + face.idle_limit(forwarder, settings));
             }
             infos.push(info);
         }

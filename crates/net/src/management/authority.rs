@@ -275,7 +275,7 @@ impl Authority {
 
     /// True if peers may send commands.
     #[must_use]
-    pub fn hears_peers(&self) -> bool {
+    pub fn takes_remote_commands(&self) -> bool {
         self.rules.iter().any(|rule| rule.from == Origin::Remote)
     }
 

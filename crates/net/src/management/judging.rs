@@ -136,7 +136,7 @@ impl Management {
                 What::Command { wire, token } => (wire, token),
                 What::Announcement(received) => {
                     let hearing = Hearing { now, since, wall_ms, face: from, is_last };
-                    self.hear(host.forwarder, hearing, received);
+                    self.receive(host.forwarder, hearing, received);
                     continue;
                 }
             };

@@ -47,7 +47,7 @@ impl Management {
         match learned_route {
             LearnedRoute::Announced { face, announcement, longest } => {
                 let hearing = Hearing { now, since: now, wall_ms, face, is_last: false };
-                self.hear(forwarder, hearing, ReceivedAnnouncement { announcement, longest });
+                self.receive(forwarder, hearing, ReceivedAnnouncement { announcement, longest });
             }
             LearnedRoute::Withdrawn { face, name } => {
                 let key = RouteKey { face, origin: ORIGIN_ANNOUNCEMENT };
@@ -65,7 +65,7 @@ impl Management {
     }
 
     /// An announcement was received: it makes a route, waits for certificates or is rejected.
-    pub(super) fn hear(
+    pub(super) fn receive(
         &mut self,
         forwarder: &mut Forwarder,
         hearing: Hearing,
@@ -167,7 +167,7 @@ mod tests {
             Node { forwarder, management, face }
         }
 
-        fn hear(&mut self, prefix: &str, expiration_ms: u64) {
+        fn receive(&mut self, prefix: &str, expiration_ms: u64) {
             let prefix: Name = prefix.parse().unwrap();
             let data = PrefixAnnouncement::build(prefix.as_ref(), 1, expiration_ms);
             self.hear_bytes(data.encode_digest());
@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn an_announcement_is_a_route_with_an_end() {
         let mut node = Node::new(true);
-        node.hear("/short", 60_000);
-        node.hear("/long", 86_400_000);
+        node.receive("/short", 60_000);
+        node.receive("/long", 86_400_000);
         let expected = [("/long".to_owned(), 2048, 600), ("/short".to_owned(), 2048, 60)];
         assert_eq!(node.routes(), expected);
         assert_eq!(node.forwarder.fib().len(), 2);
@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn a_rejection_ends_the_route_that_the_name_went_by() {
         let mut node = Node::new(true);
-        node.hear("/a", 60_000);
-        node.hear("/a/b", 60_000);
+        node.receive("/a", 60_000);
+        node.receive("/a/b", 60_000);
         node.reject("/a/b/c/1");
         assert_eq!(node.routes(), [("/a".to_owned(), 2048, 60)]);
         node.reject("/b");
@@ -233,11 +233,11 @@ mod tests {
     #[test]
     fn invalid_announcements_add_no_route() {
         let mut node = Node::new(false);
-        node.hear("/a", 60_000);
+        node.receive("/a", 60_000);
         assert_eq!(node.routes(), [], "they are off");
         let mut node = Node::new(true);
-        node.hear("/localhost/nfd", 60_000);
-        node.hear("/localhost", 60_000);
+        node.receive("/localhost/nfd", 60_000);
+        node.receive("/localhost", 60_000);
         node.hear_bytes(Bytes::from_static(b"junk"));
         let prefix: Name = "/a".parse().unwrap();
         let mut damaged = PrefixAnnouncement::build(prefix.as_ref(), 1, 9).encode_digest().to_vec();
@@ -274,7 +274,7 @@ mod tests {
         let validator = Validator::new(vec![root], Schema::Hierarchy);
         node.management.set_announcers(Some(std::sync::Arc::new(validator)));
         // Neither a digest nor another node's key is accepted.
-        node.hear("/site/alice/a", 60_000);
+        node.receive("/site/alice/a", 60_000);
         node.hear_bytes(announce("/site/bob"));
         assert!(node.management.poll_transmit(Time::ZERO).is_none());
         node.hear_bytes(announce("/site/alice/a"));

@@ -5,7 +5,7 @@ use super::parameters::ControlParameters;
 use super::response::ControlResponse;
 use super::{names, status};
 use crate::mac::Mac;
-use crate::uri::{Carrier, FaceUri};
+use crate::uri::{FaceUri, Transport};
 use forwarder::{FaceId, Forwarder, Scope};
 use packet::{Bytes, LpHeader, Name};
 
@@ -133,7 +133,7 @@ pub(super) fn create(asked: &ControlParameters) -> Result<Task, Rejected> {
     if let FaceUri::Ether(address) = uri {
         return create_ether(asked, address);
     }
-    let FaceUri::Internet { carrier, host, .. } = &uri else {
+    let FaceUri::Internet { transport, host, .. } = &uri else {
         return rejected(406, "cannot create a face to a Unix socket");
     };
     let literal = host.split('%').next().unwrap_or_default().parse::<std::net::IpAddr>();
@@ -146,7 +146,7 @@ pub(super) fn create(asked: &ControlParameters) -> Result<Task, Rejected> {
     if address.is_multicast() {
         return rejected(406, "only the configuration can create multicast faces");
     }
-    if *carrier == Carrier::Tcp && asked.local_uri.is_some() {
+    if *transport == Transport::Tcp && asked.local_uri.is_some() {
         return rejected(406, "the LocalUri of a TCP face cannot be chosen");
     }
     let change = new_face(asked, address.is_loopback())?;

@@ -126,8 +126,8 @@ impl Cctcp {
 
     /// A node has reported. The former owner of its lane is forgotten, with the segments expected
     /// there.
-    fn hear(&mut self, cx: &mut Cx<'_>, id: u64, hops: u8) -> Lane {
-        let (lane, evicted) = self.nodes.hear(cx.now, id, hops);
+    fn observe(&mut self, cx: &mut Cx<'_>, id: u64, hops: u8) -> Lane {
+        let (lane, evicted) = self.nodes.observe(cx.now, id, hops);
         if evicted {
             self.expected.retain(|_, of| *of != lane);
             cx.note("node forgotten", self.nodes.evicted() as f64);
@@ -240,11 +240,11 @@ impl Controller for Cctcp {
         let server = self.server(arrival.options);
         let reports = reports.into_iter();
         let reports: Vec<(Lane, Report)> =
-            reports.map(|report| (self.hear(cx, report.id, report.hops), report)).collect();
+            reports.map(|report| (self.observe(cx, report.id, report.hops), report)).collect();
         // Section II-D.2: the node that the Data came from counts, not the expected one. A node
         // without an identity (not every Interest asks for it) is taken for the expected one.
         let lane = match server {
-            Some(server) => self.hear(cx, server.node, server.hops),
+            Some(server) => self.observe(cx, server.node, server.hops),
             None => self.nodes.lane_then(arrival.lane, arrival.sent_at),
         };
         self.nodes.get_mut(lane).answered();

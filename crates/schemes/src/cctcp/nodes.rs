@@ -199,9 +199,9 @@ impl Nodes {
     }
 
     /// `id` was heard of, `hops` away. Gives its lane, and whether it took another's place there.
-    pub(super) fn hear(&mut self, now: Time, id: u64, hops: u8) -> (Lane, bool) {
+    pub(super) fn observe(&mut self, now: Time, id: u64, hops: u8) -> (Lane, bool) {
         let (before, window) = (self.evicted(), self.initial_window);
-        let (lane, _) = self.named.hear(now, id, || Node::new(window, u16::from(hops)));
+        let (lane, _) = self.named.observe(now, id, || Node::new(window, u16::from(hops)));
         self.get_mut(lane).hops = u16::from(hops);
         (lane, self.evicted() > before)
     }

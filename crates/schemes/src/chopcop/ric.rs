@@ -240,7 +240,7 @@ impl Ric {
             return;
         }
         if chunk.once {
-            self.timer.sample(chunk.heard_at.since(chunk.sent_at));
+            self.timer.sample(chunk.received_at.since(chunk.sent_at));
         } else if let Some(rtt) = chunk.rtt {
             self.timer.sample(rtt);
         }
@@ -299,7 +299,7 @@ impl Controller for Ric {
         let number = arrival.memo[0];
         self.chunks.set_busy(number, arrival.in_flight);
         let Some(chunk) = self.chunks.get_mut(number) else { return };
-        chunk.heard_at = cx.now;
+        chunk.received_at = cx.now;
         chunk.arrived += 1;
         chunk.marked += u32::from(arrival.mark > 0);
         if arrival.late {

@@ -28,7 +28,7 @@ pub(super) struct Consumer {
 #[derive(Clone, Copy, Debug)]
 struct Link {
     id: u32,
-    heard_at: Time,
+    received_at: Time,
     rate: Rate,
     delay: Duration,
     next_mark: Option<Time>,
@@ -38,7 +38,7 @@ struct Link {
 impl Link {
     fn new(id: u32, now: Time) -> Link {
         let (rate, delay) = (Rate(0), Duration::ZERO);
-        Link { id, heard_at: now, rate, delay, next_mark: None, count: 0 }
+        Link { id, received_at: now, rate, delay, next_mark: None, count: 0 }
     }
 
     /// CoDel's judgement of a report at `now`.
@@ -87,7 +87,7 @@ impl Consumer {
             self.links.push(Link::new(id, now));
             return self.links.len() - 1;
         }
-        let oldest = (0..self.links.len()).min_by_key(|at| self.links[*at].heard_at).unwrap_or(0);
+        let oldest = (0..self.links.len()).min_by_key(|at| self.links[*at].received_at).unwrap_or(0);
         self.links[oldest] = Link::new(id, now);
         oldest
     }
@@ -97,7 +97,7 @@ impl Consumer {
         let at = self.place(mark.link, cx.now);
         let window = self.window();
         let link = &mut self.links[at];
-        link.heard_at = cx.now;
+        link.received_at = cx.now;
         match mark.report {
             Report::Rate(rate) => link.rate = rate,
             Report::Delay(delay) => link.delay = delay,

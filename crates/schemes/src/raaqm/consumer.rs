@@ -20,7 +20,7 @@ const LIMITED: u64 = 1;
 pub(super) struct Route {
     history: VecDeque<Duration>,
     timer: Option<Duration>,
-    heard: Time,
+    last_seen: Time,
 }
 
 impl Route {
@@ -32,7 +32,7 @@ impl Route {
         // libndn-icp, hICN: timer = 0.9 timer + 0.1 (10 RTT).
         let ten = Duration(rtt.0.saturating_mul(10));
         self.timer = Some(self.timer.map_or(ten, |t| t.mul_f64(0.9) + ten.mul_f64(0.1)));
-        self.heard = now;
+        self.last_seen = now;
     }
 
     /// (2): how far the queues of the route are filled, 0 to 1; `None` before the history is full.
@@ -89,7 +89,7 @@ impl Raaqm {
 
     /// The longest timer of the routes that answer.
     fn timeout(&self, now: Time) -> Duration {
-        let fresh = self.all().filter(|route| now.since(route.heard) <= STALE);
+        let fresh = self.all().filter(|route| now.since(route.last_seen) <= STALE);
         let longest = fresh.filter_map(|route| route.timer).max();
         let longest = longest.or_else(|| self.all().filter_map(|route| route.timer).max());
         longest
@@ -101,7 +101,7 @@ impl Raaqm {
     fn route(&mut self, cx: &mut Cx<'_>, options: &HopOptions) -> &mut Route {
         let Some(PathId(id)) = options.get::<PathId>() else { return &mut self.nameless };
         let before = self.routes.evicted();
-        let (lane, _) = self.routes.hear(cx.now, id, Route::default);
+        let (lane, _) = self.routes.observe(cx.now, id, Route::default);
         if self.routes.evicted() > before {
             cx.note("route forgotten", self.routes.evicted() as f64);
         }

@@ -120,7 +120,7 @@ pub(super) struct Consumer {
     /// The size of the last Data.
     size: Size,
     /// When Data came last.
-    heard_at: Time,
+    received_at: Time,
 }
 
 impl Consumer {
@@ -141,7 +141,7 @@ impl Consumer {
             guessed: (Time::ZERO, Size(0)),
             hints: Hints::default(),
             size: Size(8000),
-            heard_at: Time::ZERO,
+            received_at: Time::ZERO,
         }
     }
 
@@ -250,7 +250,7 @@ impl Controller for Consumer {
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
-        self.heard_at = cx.now;
+        self.received_at = cx.now;
         let offers = arrival.options.get::<Offers>();
         let round = self.longest();
         if self.lanes.on_data(cx.now, offers.as_ref(), arrival.rtt, round) {
@@ -317,7 +317,7 @@ impl Controller for Consumer {
     }
 
     fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
-        match self.rate(self.heard_at) {
+        match self.rate(self.received_at) {
             Some(rate) => {
                 let rate = rate.min(MAX_RATE.0 as f64);
                 out(0, "rate", rate);

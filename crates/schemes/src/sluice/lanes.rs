@@ -58,7 +58,7 @@ struct Path {
     /// The smallest round trip in this window and in the one before.
     rtt: [Duration; 2],
     seen: [u32; 2],
-    heard_at: Time,
+    received_at: Time,
 }
 
 impl Path {
@@ -66,7 +66,7 @@ impl Path {
     /// have lasted for `span` s.
     fn missing(&self, now: Time, span: f64) -> f64 {
         let data = f64::from(self.seen[0].saturating_add(self.seen[1]));
-        data * now.since(self.heard_at).as_secs_f64() / span
+        data * now.since(self.received_at).as_secs_f64() / span
     }
 }
 
@@ -113,7 +113,7 @@ impl Lanes {
         if let Some(path) = self.paths.iter_mut().find(|path| path.links == links) {
             path.seen[0] = path.seen[0].saturating_add(1);
             path.rtt[0] = path.rtt[0].min(rtt);
-            path.heard_at = now;
+            path.received_at = now;
             return;
         }
         if self.paths.len() == MOST_PATHS {
@@ -123,7 +123,7 @@ impl Lanes {
             }
         }
         let rtt = [rtt, Duration::MAX];
-        self.paths.push(Path { links, rtt, seen: [1, 0], heard_at: now });
+        self.paths.push(Path { links, rtt, seen: [1, 0], received_at: now });
     }
 
     /// Data of each path, and the path's smallest round trip.
@@ -158,10 +158,10 @@ impl Lanes {
     /// Forgets paths that have fallen silent beside others, so that the links of those bring all
     /// Data again. `longest` is the longest round trip. Returns `true` if there was one.
     pub(super) fn leave_silent(&mut self, longest: Duration) -> bool {
-        let Some(now) = self.paths.iter().map(|path| path.heard_at).max() else { return false };
+        let Some(now) = self.paths.iter().map(|path| path.received_at).max() else { return false };
         let span = now.since(self.since[1]).as_secs_f64().max(1e-9);
         let silent = self.paths.iter().position(|path| {
-            now.since(path.heard_at) > longest && path.missing(now, span) >= MISSED
+            now.since(path.received_at) > longest && path.missing(now, span) >= MISSED
         });
         let Some(at) = silent else { return false };
         let path = self.paths.swap_remove(at);

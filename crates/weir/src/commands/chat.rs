@@ -340,7 +340,7 @@ impl Session<'_> {
                 break;
             }
         }
-        let _ = connection.speak(room);
+        let _ = connection.send_frames(room);
         for prefix in [self.args.group.clone()].into_iter().chain(room.prefixes(&self.keys)) {
             connection.unregister(&prefix).ok();
         }

@@ -15,7 +15,7 @@ use crate::signals::Stop;
 use net::client::{Address, Connection, lists};
 use net::management::parameters::ControlParameters;
 use net::management::response::ControlResponse;
-use net::uri::{Carrier, FaceUri, UriError};
+use net::uri::{FaceUri, Transport, UriError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -106,13 +106,13 @@ fn next_step(code: u64, module: &str) -> (Word, String) {
 /// A URI as forwarders write it: a host is looked up, a port filled in.
 fn canonical(uri: &str) -> Result<String, Failure> {
     let uri: FaceUri = uri.parse().map_err(|error: UriError| Failure::new(Kind::Usage, error))?;
-    let FaceUri::Internet { carrier, .. } = &uri else { return Ok(uri.to_string()) };
+    let FaceUri::Internet { transport, .. } = &uri else { return Ok(uri.to_string()) };
     let address = uri
         .resolve()
         .map_err(|error| Failure::new(Kind::Failed, format!("cannot find {uri}: {error}")))?;
-    Ok(match carrier {
-        Carrier::Udp => FaceUri::udp(address).to_string(),
-        Carrier::Tcp => FaceUri::tcp(address).to_string(),
+    Ok(match transport {
+        Transport::Udp => FaceUri::udp(address).to_string(),
+        Transport::Tcp => FaceUri::tcp(address).to_string(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Reports of the network about a peer, which the forwarder does not pass on.
 
-use net::uri::{Carrier, FaceUri};
+use net::uri::{FaceUri, Transport};
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub struct Probe {
 impl Probe {
     /// Sends something to the peer.
     pub fn new(peer: &FaceUri) -> Probe {
-        let is_tcp = matches!(peer, FaceUri::Internet { carrier: Carrier::Tcp, .. });
+        let is_tcp = matches!(peer, FaceUri::Internet { transport: Transport::Tcp, .. });
         let sent = peer.resolve().and_then(|address| match is_tcp {
             true => TcpStream::connect_timeout(&address, CONNECTING).map(|_| None),
             false => send(address).map(Some),

@@ -83,7 +83,7 @@ pub(super) struct Mtu {
 #[derive(Debug, Default)]
 pub(in crate::daemon) struct Peer {
     /// The time of its last frame.
-    pub heard: Time,
+    pub last_received: Time,
     /// The creation of an on-demand face.
     pub since: Time,
     /// The address for which an on-demand face was created.

@@ -99,7 +99,7 @@ impl FaceSet {
                 continue;
             };
             if let Some(face) = self.table.get_mut(id) {
-                face.hears(forwarder, now);
+                face.note_activity(forwarder, now);
             }
             forwarder.receive(now, id, Wire::Borrowed(&first.datagram));
         }
@@ -170,7 +170,8 @@ impl FaceSet {
         let about = About { local_uri, local, station, ..About::new(MadeBy::Peer, uri) };
         let unproved = challenge.is_some();
         let delay = self.delay_line(&about.uri, &link);
-        let known = Peer { heard: now, since: now, source: Some(source), unproved, is_neighbour };
+        let known =
+            Peer { last_received: now, since: now, source: Some(source), unproved, is_neighbour };
         let mut face = Face::accepted(id, about, socket, known);
         face.set_options(&link, Some(mtu), delay);
         if station.is_some() {
@@ -357,7 +358,7 @@ impl FaceSet {
         let about = About { local_uri, local, ..About::new(made_by, uri) };
         let delay = self.delay_line(&about.uri, link);
         let source = source.map(Source::Internet);
-        let known = Peer { heard: now, since: now, source, ..Peer::default() };
+        let known = Peer { last_received: now, since: now, source, ..Peer::default() };
         let mut face = Face::accepted(id, about, socket, known);
         face.set_options(link, None, delay);
         // Others were counted when the forwarder got them.
@@ -383,7 +384,7 @@ impl FaceSet {
             let face = table.of_peer(Address::Ether(to)).and_then(|id| table.get_mut(id));
             match face {
                 Some(face) => {
-                    face.hears(forwarder, now);
+                    face.note_activity(forwarder, now);
                     let member = match received.group {
                         Some(_) => Address::Ether(from).member(),
                         None => Default::default(),
@@ -406,7 +407,7 @@ impl FaceSet {
                 continue;
             };
             if let Some(face) = self.table.get_mut(id) {
-                face.hears(forwarder, now);
+                face.note_activity(forwarder, now);
             }
             forwarder.receive(now, id, Wire::Borrowed(&frame));
         }

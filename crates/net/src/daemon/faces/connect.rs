@@ -18,7 +18,7 @@ use crate::socket::SendFrames;
 use crate::socket::ether::permitted;
 use crate::socket::stream::{Socket, Stream};
 use crate::socket::udp::Udp;
-use crate::uri::{Carrier, FaceUri};
+use crate::uri::{FaceUri, Transport};
 use control::{Rng, Time};
 use document::Queue;
 use forwarder::{
@@ -60,14 +60,14 @@ impl FaceSet {
             }
             // The reader of the configuration lets no other through.
             FaceUri::Device(name) => Target::Ether(Mac::NDN, name.clone()),
-            FaceUri::Internet { carrier, .. } => {
+            FaceUri::Internet { transport, .. } => {
                 let address = face.uri.resolve();
                 let address = address
                     .map_err(|source| DaemonError::Host { uri: face.uri.clone(), source })?;
-                match (carrier, &face.interface) {
-                    (Carrier::Udp, Some(interface)) => Target::Group(address, interface.clone()),
-                    (Carrier::Udp, None) => Target::Udp(address),
-                    (Carrier::Tcp, _) => Target::Tcp(address),
+                match (transport, &face.interface) {
+                    (Transport::Udp, Some(interface)) => Target::Group(address, interface.clone()),
+                    (Transport::Udp, None) => Target::Udp(address),
+                    (Transport::Tcp, _) => Target::Tcp(address),
                 }
             }
         };
@@ -464,9 +464,9 @@ impl FaceSet {
 /// The host is not found, or no face can be made there: a text.
 fn commanded_target(create: &Create) -> Result<Target, String> {
     match (&create.uri, &create.device) {
-        (FaceUri::Internet { carrier, .. }, _) => {
+        (FaceUri::Internet { transport, .. }, _) => {
             let peer = create.uri.resolve().map_err(|error| error.to_string())?;
-            Ok(if *carrier == Carrier::Udp { Target::Udp(peer) } else { Target::Tcp(peer) })
+            Ok(if *transport == Transport::Udp { Target::Udp(peer) } else { Target::Tcp(peer) })
         }
         (FaceUri::Ether(address), Some(device)) => Ok(Target::Ether(*address, device.clone())),
         _ => Err("no face can be made there".to_owned()),

@@ -84,7 +84,7 @@ fn without_rules_applications_may_do_everything_and_peers_nothing() {
     let wire = command(None, NOW, b"n");
     assert_eq!(permit(&mut authority, &wire, Origin::Local, NOW), Ok(()));
     let why = permit(&mut authority, &wire, Origin::Remote, NOW).unwrap_err();
-    assert!(why.contains("no rule") && !authority.hears_peers(), "{why}");
+    assert!(why.contains("no rule") && !authority.takes_remote_commands(), "{why}");
 }
 
 // CommandInterest, "CommandInterest": [mgmt-4].
@@ -94,23 +94,23 @@ fn a_command_that_no_key_vouches_for_is_new_and_accepted_once() {
     let anybody = |from| Rule { who: Who::Anybody, from, ..rule(&key(1).1) };
     for from in [Origin::Local, Origin::Remote] {
         let mut authority = Authority::new(vec![anybody(from)]);
-        let mut hear = |wire: &[u8]| permit(&mut authority, wire, from, NOW);
+        let mut submit = |wire: &[u8]| permit(&mut authority, wire, from, NOW);
         let fresh = command(None, NOW - 120_000, b"n");
-        assert_eq!(hear(&fresh), Ok(()));
-        assert!(hear(&fresh).unwrap_err().contains("accepted before"));
-        assert_eq!(hear(&command(None, NOW - 120_000, b"m")), Ok(()), "another nonce");
+        assert_eq!(submit(&fresh), Ok(()));
+        assert!(submit(&fresh).unwrap_err().contains("accepted before"));
+        assert_eq!(submit(&command(None, NOW - 120_000, b"m")), Ok(()), "another nonce");
         for old in [NOW - 120_001, NOW + 120_001, 1] {
-            let why = hear(&command(None, old, b"o")).unwrap_err();
+            let why = submit(&command(None, old, b"o")).unwrap_err();
             assert!(why.contains("from this host's"), "{why}");
         }
         for (time, nonce) in [(0, &b"n"[..]), (NOW, b"")] {
-            let why = hear(&numbered(None, time, nonce, Some(1))).unwrap_err();
+            let why = submit(&numbered(None, time, nonce, Some(1))).unwrap_err();
             assert!(why.contains("no time or no nonce"), "{why}");
         }
         // A signature that no rule asks to verify proves no more than a digest.
         let by_key = command(Some(&key(1)), NOW, b"k");
-        assert_eq!(hear(&by_key), Ok(()));
-        assert!(hear(&by_key).unwrap_err().contains("accepted before"));
+        assert_eq!(submit(&by_key), Ok(()));
+        assert!(submit(&by_key).unwrap_err().contains("accepted before"));
     }
 }
 
@@ -118,7 +118,7 @@ fn a_command_that_no_key_vouches_for_is_new_and_accepted_once() {
 fn a_command_from_before_the_start_may_have_been_accepted_then() {
     // Its clock has been set forward by a minute since.
     let mut authority = Authority::new(Vec::new()).started(NOW - 70_000);
-    let mut hear = |time_ms, (now_s, wall_ms)| {
+    let mut submit = |time_ms, (now_s, wall_ms)| {
         let wire = command(None, time_ms, b"n");
         let interest = Interest::decode(&wire).unwrap();
         let command = Command::take(&interest).unwrap();
@@ -127,11 +127,11 @@ fn a_command_from_before_the_start_may_have_been_accepted_then() {
         let arrival = Arrival { from: FaceId(1), now, wall_ms };
         authority.admit(grant, &command.claim, arrival).map_err(|rejection| rejection.to_string())
     };
-    let why = hear(NOW - 70_001, (10, NOW)).unwrap_err();
+    let why = submit(NOW - 70_001, (10, NOW)).unwrap_err();
     assert!(why.contains("before this forwarder started"), "{why}");
-    assert_eq!(hear(NOW - 10_001, (10, NOW)), Ok(()));
+    assert_eq!(submit(NOW - 10_001, (10, NOW)), Ok(()));
     // A clock that was set back locks no application out.
-    assert_eq!(hear(NOW - 3_600_000, (20, NOW - 3_600_000)), Ok(()));
+    assert_eq!(submit(NOW - 3_600_000, (20, NOW - 3_600_000)), Ok(()));
 }
 
 // CommandInterest, "CommandInterest": [mgmt-4].
@@ -140,7 +140,7 @@ fn a_command_from_before_the_start_may_have_been_accepted_then() {
 fn a_trusted_keys_command_is_executed_once() {
     let operator = key(1);
     let mut authority = Authority::new(vec![rule(&operator.1)]);
-    assert!(authority.hears_peers());
+    assert!(authority.takes_remote_commands());
     let mut from_peer = |wire: &[u8], at| permit(&mut authority, wire, Origin::Remote, at);
     let first = command(Some(&operator), NOW, b"one");
     assert_eq!(from_peer(&first, NOW), Ok(()));
@@ -162,17 +162,17 @@ fn a_trusted_keys_command_is_executed_once() {
 fn a_keys_numbers_increase_where_it_has_any() {
     let operator = key(1);
     let mut authority = Authority::new(vec![rule(&operator.1)]);
-    let mut hear = |time: u64, number| {
+    let mut submit = |time: u64, number| {
         let wire = numbered(Some(&operator), NOW + time, &time.to_be_bytes(), number);
         permit(&mut authority, &wire, Origin::Remote, NOW)
     };
-    assert_eq!(hear(1, Some(7)), Ok(()), "any number will do for the first");
+    assert_eq!(submit(1, Some(7)), Ok(()), "any number will do for the first");
     for number in [7, 6, 0] {
-        assert!(hear(2, Some(number)).unwrap_err().contains("of this number or a greater one"));
+        assert!(submit(2, Some(number)).unwrap_err().contains("of this number or a greater one"));
     }
-    assert_eq!(hear(2, None), Ok(()), "what is rejected leaves no trace");
-    assert!(hear(3, Some(7)).is_err(), "one without a number does not make it forgotten");
-    assert_eq!(hear(3, Some(8)), Ok(()));
+    assert_eq!(submit(2, None), Ok(()), "what is rejected leaves no trace");
+    assert!(submit(3, Some(7)).is_err(), "one without a number does not make it forgotten");
+    assert_eq!(submit(3, Some(8)), Ok(()));
 }
 
 // signed-interest.rst, "Processing": [signed-interest-10].
@@ -192,13 +192,13 @@ fn a_command_without_time_or_nonce_is_rejected() {
 fn nonces_are_remembered_for_a_while() {
     let operator = key(1);
     let mut authority = Authority::new(vec![rule(&operator.1)]);
-    let mut hear = |time: u64, nonce: u64| {
+    let mut submit = |time: u64, nonce: u64| {
         let wire = command(Some(&operator), NOW + time, &nonce.to_be_bytes());
         permit(&mut authority, &wire, Origin::Remote, NOW).is_ok()
     };
-    assert!((0..100).all(|i| hear(i, i)));
-    assert!((85..100).all(|i| !hear(200, i)), "the latest are known");
-    assert!(hear(200, 0), "memory has a bound");
+    assert!((0..100).all(|i| submit(i, i)));
+    assert!((85..100).all(|i| !submit(200, i)), "the latest are known");
+    assert!(submit(200, 0), "memory has a bound");
 }
 
 // signed-interest.rst, "Processing, 4": [signed-interest-5]; "Processing, 5": [signed-interest-6].
@@ -413,14 +413,14 @@ fn memory_counts_commands_of_applications_and_of_peers() {
     let rules = rules.map(|from| Rule { who: Who::Anybody, from, ..rule(&key(1).1) });
     let mut authority = Authority::new(rules.to_vec());
     assert_eq!(authority.memory(), 0);
-    let mut hear = |from, nonce: &[u8]| {
+    let mut submit = |from, nonce: &[u8]| {
         permit(&mut authority, &command(None, NOW, nonce), from, NOW).unwrap();
         authority.memory()
     };
-    let one = hear(Origin::Local, b"1");
+    let one = submit(Origin::Local, b"1");
     assert!(one > 32, "a digest and a time at least");
-    assert_eq!(hear(Origin::Remote, b"2"), 2 * one);
-    assert_eq!(hear(Origin::Remote, b"3"), 3 * one);
+    assert_eq!(submit(Origin::Remote, b"2"), 2 * one);
+    assert_eq!(submit(Origin::Remote, b"3"), 3 * one);
 }
 
 #[test]

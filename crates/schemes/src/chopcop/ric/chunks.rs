@@ -18,7 +18,7 @@ pub(super) struct Chunk {
     /// When its first Interest left; if it fell silent before it was complete, that after it.
     pub sent_at: Time,
     /// When Data of it came last.
-    pub heard_at: Time,
+    pub received_at: Time,
     /// Something of it is in flight.
     pub busy: bool,
     /// Segments that arrived, N in the end, and those that were marked.
@@ -99,7 +99,7 @@ impl Chunks {
             index,
             lane,
             sent_at: now,
-            heard_at: now,
+            received_at: now,
             busy: false,
             arrived: 0,
             marked: 0,

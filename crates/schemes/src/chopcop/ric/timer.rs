@@ -12,7 +12,7 @@ pub(super) struct Timer {
     least: Duration,
     /// RTT_avg in seconds.
     mean: Option<f64>,
-    heard_at: Option<Time>,
+    received_at: Option<Time>,
     backed_off_at: Option<Time>,
     doublings: u32,
 }
@@ -25,7 +25,7 @@ impl Timer {
             initial: params.time("initial_timeout"),
             least: params.time("timeout_min"),
             mean: None,
-            heard_at: None,
+            received_at: None,
             backed_off_at: None,
             doublings: 0,
         }
@@ -53,13 +53,13 @@ impl Timer {
 
     /// Data has come.
     pub fn on_data(&mut self, now: Time) {
-        self.heard_at = Some(now);
+        self.received_at = Some(now);
     }
 
     /// A timeout doubles the next ones if nothing has come since the lost Interest left (RFC 6298,
     /// 5.5).
     pub fn timed_out(&mut self, now: Time, sent_at: Time) {
-        if self.heard_at.max(self.backed_off_at).is_none_or(|at| at <= sent_at) {
+        if self.received_at.max(self.backed_off_at).is_none_or(|at| at <= sent_at) {
             self.doublings = (self.doublings + 1).min(16);
             self.backed_off_at = Some(now);
         }

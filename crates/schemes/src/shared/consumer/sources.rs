@@ -18,7 +18,7 @@ pub(crate) struct Known<T> {
     /// When its place became its own: what was asked in this lane before that, others were asked.
     pub(crate) since: Time,
     /// When it was heard of last.
-    pub(crate) heard: Time,
+    pub(crate) last_seen: Time,
     /// The scheme's state of it.
     pub(crate) state: T,
 }
@@ -68,18 +68,18 @@ impl<T> Sources<T> {
     }
 
     /// `id` has answered: its lane, and true if it is new. A new source may replace another.
-    pub(crate) fn hear(&mut self, now: Time, id: u64, new: impl FnOnce() -> T) -> (Lane, bool) {
+    pub(crate) fn observe(&mut self, now: Time, id: u64, new: impl FnOnce() -> T) -> (Lane, bool) {
         if let Some(at) = self.known.iter().position(|known| known.id == id) {
-            self.known[at].heard = now;
+            self.known[at].last_seen = now;
             return (lane_of(at), false);
         }
-        let known = Known { id, since: now, heard: now, state: new() };
+        let known = Known { id, since: now, last_seen: now, state: new() };
         if self.known.len() < MOST {
             self.known.push(known);
             return (lane_of(self.known.len() - 1), true);
         }
         self.evicted += 1;
-        let oldest = (0..self.known.len()).min_by_key(|at| self.known[*at].heard).unwrap_or(0);
+        let oldest = (0..self.known.len()).min_by_key(|at| self.known[*at].last_seen).unwrap_or(0);
         self.known[oldest] = known;
         (lane_of(oldest), true)
     }
@@ -97,12 +97,12 @@ mod tests {
     #[test]
     fn a_new_name_with_each_data_grows_nothing() {
         let mut sources: Sources<u64> = Sources::new();
-        assert_eq!(sources.hear(Time(0), 7, || 70), (1, true));
+        assert_eq!(sources.observe(Time(0), 7, || 70), (1, true));
         for n in 1..10_000 {
-            let (lane, _) = sources.hear(Time(n), 1000 + n, || n);
+            let (lane, _) = sources.observe(Time(n), 1000 + n, || n);
             assert!((1..=MOST).contains(&usize::from(lane)));
             // A source that answers now stays.
-            assert_eq!(sources.hear(Time(n), 7, || 0), (1, false));
+            assert_eq!(sources.observe(Time(n), 7, || 0), (1, false));
         }
         assert_eq!((sources.known.len(), sources.get(1).unwrap().state), (MOST, 70));
         // Of 9,999 others 31 have a place.
@@ -113,10 +113,10 @@ mod tests {
     fn the_least_recently_seen_source_is_replaced() {
         let mut sources: Sources<()> = Sources::new();
         for n in 0..MOST as u64 {
-            sources.hear(Time(n), n, || ());
+            sources.observe(Time(n), n, || ());
         }
-        sources.hear(Time(100), 0, || ());
-        let (lane, new) = sources.hear(Time(101), 99, || ());
+        sources.observe(Time(100), 0, || ());
+        let (lane, new) = sources.observe(Time(101), 99, || ());
         assert_eq!((lane, new, sources.lane(1)), (2, true, None), "1 was heard of at 1 ns");
         assert_eq!(sources.get(2).unwrap().since, Time(101));
         assert_eq!((sources.lane(0), sources.get(0).is_none()), (Some(1), true));

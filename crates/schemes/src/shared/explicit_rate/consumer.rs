@@ -175,7 +175,7 @@ pub(crate) struct Consumer {
     size: Size,
     /// When an Interest left last, and when one left without a path.
     sent_at: Option<Time>,
-    heard_at: Time,
+    received_at: Time,
     /// When Data came last that had been asked for once.
     first_at: Time,
     backed_off_at: Option<Time>,
@@ -219,7 +219,7 @@ impl Consumer {
             unstamped: Unstamped::new(law),
             size: Size(0),
             sent_at: None,
-            heard_at: Time::ZERO,
+            received_at: Time::ZERO,
             first_at: Time::ZERO,
             backed_off_at: None,
             ignored: 0,
@@ -406,7 +406,7 @@ impl Consumer {
 
     /// Silence doubles the timeout, once for all that left in it (RFC 6298, 5.5).
     fn back_off(&mut self, now: Time, sent_at: Time) {
-        if self.heard_at <= sent_at && self.backed_off_at.is_none_or(|at| at <= sent_at) {
+        if self.received_at <= sent_at && self.backed_off_at.is_none_or(|at| at <= sent_at) {
             self.rtt.back_off();
             self.backed_off_at = Some(now);
         }
@@ -469,7 +469,7 @@ impl Controller for Consumer {
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
-        self.heard_at = cx.now;
+        self.received_at = cx.now;
         let id = self.id(arrival.options);
         // A repetition may be answered by a store that the first answer has passed, with stamps of
         // a part of the path: like a Nack's they count if they are lower, unless nothing else
@@ -534,7 +534,7 @@ impl Controller for Consumer {
     }
 
     fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
-        let now = self.heard_at;
+        let now = self.received_at;
         let mut total = 0.0;
         for (slot, class, rate) in self.rates(now) {
             out(lane_of(slot, class), "rate", rate);
