@@ -4,7 +4,7 @@ use super::authority::{Account, Doubt, Origin};
 use super::certificates::{Waiting, What};
 use super::command::Arrival;
 use super::command::{Asked, Command, Rejection};
-use super::learning::Hearing;
+use super::learning::Reception;
 use super::{Answer, Host, Management, Question};
 use control::Time;
 use forwarder::{FaceId, Forwarder};
@@ -135,8 +135,8 @@ impl Management {
             let (wire, token) = match what {
                 What::Command { wire, token } => (wire, token),
                 What::Announcement(received) => {
-                    let hearing = Hearing { now, since, wall_ms, face: from, is_last };
-                    self.receive(host.forwarder, hearing, received);
+                    let reception = Reception { now, since, wall_ms, face: from, is_last };
+                    self.receive_announcement(host.forwarder, reception, received);
                     continue;
                 }
             };

@@ -13,7 +13,7 @@ use std::fmt::Display;
 
 /// When an announcement was received, and on which face.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hearing {
+pub(super) struct Reception {
     pub now: Time,
     /// When it came, and in milliseconds since 1970.
     pub since: Time,
@@ -46,8 +46,12 @@ impl Management {
         }
         match learned_route {
             LearnedRoute::Announced { face, announcement, longest } => {
-                let hearing = Hearing { now, since: now, wall_ms, face, is_last: false };
-                self.receive(forwarder, hearing, ReceivedAnnouncement { announcement, longest });
+                let reception = Reception { now, since: now, wall_ms, face, is_last: false };
+                self.receive_announcement(
+                    forwarder,
+                    reception,
+                    ReceivedAnnouncement { announcement, longest },
+                );
             }
             LearnedRoute::Withdrawn { face, name } => {
                 let key = RouteKey { face, origin: ORIGIN_ANNOUNCEMENT };
@@ -55,7 +59,7 @@ impl Management {
                 let prefixes = (0..=name.len()).rev().map(|n| name.prefix(n).to_name());
                 for prefix in prefixes {
                     if self.rib.remove(forwarder, &prefix, key) {
-                        tracing::debug!(%prefix, %face, "learned route rejected");
+                        tracing::debug!(%prefix, %face, "learned route withdrawn");
                         break;
                     }
                 }
@@ -65,13 +69,13 @@ impl Management {
     }
 
     /// An announcement was received: it makes a route, waits for certificates or is rejected.
-    pub(super) fn receive(
+    pub(super) fn receive_announcement(
         &mut self,
         forwarder: &mut Forwarder,
-        hearing: Hearing,
+        reception: Reception,
         received: ReceivedAnnouncement,
     ) {
-        let Hearing { now, since, wall_ms, face, is_last } = hearing;
+        let Reception { now, since, wall_ms, face, is_last } = reception;
         let read = match Announcement::read(&received.announcement, wall_ms) {
             Ok(read) => read,
             Err(doubt) => return note_rejected(face, &doubt),
