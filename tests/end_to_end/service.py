@@ -29,10 +29,10 @@ class Service(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         place = self.folder / "notify"
-        self.heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.addCleanup(self.heard.close)
-        self.heard.bind(str(place))
-        self.heard.settimeout(PATIENCE)
+        self.received = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(self.received.close)
+        self.received.bind(str(place))
+        self.received.settimeout(PATIENCE)
         given = {"NOTIFY_SOCKET": str(place)}
         patch = unittest.mock.patch.dict(os.environ, given)
         patch.start()
@@ -54,7 +54,7 @@ class Service(unittest.TestCase):
 
     def told(self):
         """The next thing that the supervisor is told."""
-        return self.heard.recv(4096).decode()
+        return self.received.recv(4096).decode()
 
     def ask(self, path="/metrics", method="GET", **fields):
         """Status and text."""
