@@ -66,7 +66,7 @@ class Service(unittest.TestCase):
         except urllib.error.HTTPError as rejected:
             return rejected.code, rejected.read().decode()
 
-    def test_supervisor_hears_of_begin_reload_and_end(self):
+    def test_supervisor_is_notified_of_begin_reload_and_end(self):
         """READY=1 once it answers, RELOADING=1 and READY=1 for SIGHUP, STOPPING=1 at the end."""
         text = self.daemon.text().replace("127.0.0.1:9", "127.0.0.1:10")
         self.daemon.config.write_text(text, encoding="utf-8")
