@@ -88,7 +88,7 @@ enum Fate<'a> {
 }
 
 enum Trick {
-    /// A forwarder starts anew, with empty tables.
+    /// A forwarder starts again, with empty tables.
     Restart(Side),
     /// A forger answers the Interest in the frame, before the producer does.
     Forged,

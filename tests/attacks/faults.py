@@ -106,7 +106,7 @@ pass_on(far, near)
 
 
 class Commands(_service.Kept):
-    """A peer that may register from afar, and one that has heard its command."""
+    """A peer that may register from afar, and one that has received its command."""
 
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="weir-")))
@@ -146,7 +146,7 @@ class Commands(_service.Kept):
         self.assertEqual(answered[0], code, answered[1])
 
     def test_replayed_commands(self):
-        """A signed command that was heard is sent again, by its sender and by others.
+        """A signed command that was received is sent again, by its sender and by others.
 
         Only the first one is executed: the prefix stays with the face of the peer that signed it.
         """

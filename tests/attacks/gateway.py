@@ -333,7 +333,7 @@ class Replayed(unittest.TestCase):
         """Both forms are sent late, then in time, then again: only the second one is
         executed.
 
-        A client that signs anew is served throughout.
+        A client that signs again is served throughout.
         """
         asked = command("faces/create", uri=NOWHERE.encode())
         for n, form in enumerate((old_interest, new_interest)):

@@ -29,10 +29,10 @@ class Service(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         place = self.folder / "notify"
-        self.heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.addCleanup(self.heard.close)
-        self.heard.bind(str(place))
-        self.heard.settimeout(PATIENCE)
+        self.received = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(self.received.close)
+        self.received.bind(str(place))
+        self.received.settimeout(PATIENCE)
         given = {"NOTIFY_SOCKET": str(place)}
         patch = unittest.mock.patch.dict(os.environ, given)
         patch.start()
@@ -54,7 +54,7 @@ class Service(unittest.TestCase):
 
     def told(self):
         """The next thing that the supervisor is told."""
-        return self.heard.recv(4096).decode()
+        return self.received.recv(4096).decode()
 
     def ask(self, path="/metrics", method="GET", **fields):
         """Status and text."""
@@ -66,7 +66,7 @@ class Service(unittest.TestCase):
         except urllib.error.HTTPError as rejected:
             return rejected.code, rejected.read().decode()
 
-    def test_supervisor_hears_of_begin_reload_and_end(self):
+    def test_supervisor_is_notified_of_begin_reload_and_end(self):
         """READY=1 once it answers, RELOADING=1 and READY=1 for SIGHUP, STOPPING=1 at the end."""
         text = self.daemon.text().replace("127.0.0.1:9", "127.0.0.1:10")
         self.daemon.config.write_text(text, encoding="utf-8")

@@ -70,7 +70,7 @@ class SharedLink(unittest.TestCase):
         self.crosses(*ends)
         face = next(face for face in ends[0].status()["faces"] if face["name"] == "link")
         self.assertEqual(face["uri"], "udp4://224.0.23.170:56363")
-        self.assertEqual(face["drops"].get("duplicate", 0), 0, "nobody hears himself")
+        self.assertEqual(face["drops"].get("duplicate", 0), 0, "no host receives its own packets")
 
     @unittest.skipUnless(has_ipv6(), "this host has no IPv6")
     def test_group_of_ipv6(self):

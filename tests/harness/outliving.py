@@ -69,7 +69,7 @@ class Outliving(unittest.TestCase):
         self.assertGreater(used.peak_bytes, 50_000_000)
 
     @needs_namespaces
-    def test_two_hosts_hear_each_other(self):
+    def test_two_hosts_receive_from_each_other(self):
         """A cable carries datagrams, and its interface counts them."""
         with namespaces.Network() as network:
             near, far = network.host("near"), network.host("far")

@@ -35,7 +35,7 @@ at = "2500 ms"
 kind = "link-up"
 link = ["consumer", "middle"]
 """
-# The link's rate falls, and stays so though its sender begins anew.
+# The link's rate falls, and stays so though its sender begins again.
 SLOWER = """
 [[fault]]
 at = "1 s"

@@ -1,5 +1,5 @@
 //! The page and the pictures of `docs/studies/arena.md` are those of the numbers in
-//! `docs/studies/arena.json`. `WEIR_REGENERATE=1` writes them anew.
+//! `docs/studies/arena.json`. `WEIR_REGENERATE=1` writes them again.
 
 use arena::{Outcome, Page, load};
 use report::drawing::{self, Format, Look};

@@ -445,7 +445,7 @@ fn a_hostile_member_delays_no_other_one() {
         let is_known = || bob.members().contains(&name("mallory").parse().unwrap());
         let end = net::clock::monotonic() + control::Duration::from_secs(60);
         while !is_known() || bob.rejected() < 2 {
-            assert!(net::clock::monotonic() < end, "the hostile member is not heard");
+            assert!(net::clock::monotonic() < end, "the hostile member is not received");
             let turn = connection.now() + control::Duration::from_millis(20);
             connection.turn(&mut hostile, turn).unwrap();
         }

@@ -427,7 +427,7 @@ mod tests {
         p.set("x", "law", "aimd").unwrap();
         assert_eq!((p.word("law"), p.get("law").to_string()), ("aimd", "aimd".to_owned()));
         let wrong = p.set("x", "law", "cubist").unwrap_err().to_string();
-        assert!(wrong.contains("`cubist` is none of aimd, bic"), "{wrong}");
+        assert!(wrong.contains("`cubist` is not one of aimd, bic"), "{wrong}");
     }
 
     #[test]

@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_hears_of_each_round_trip_once() {
+    fn a_law_is_called_once_in_each_round_trip() {
         let mut rng = Rng::stream(0, &[]);
         let mut tap = |_| {};
         let options = HopOptions::default();

@@ -38,7 +38,7 @@ impl Running {
         self.folder.path().join("sock")
     }
 
-    /// Writes the file anew and waits until it has been read.
+    /// Writes the file again and waits until it has been read.
     fn now(&self, rest: &str) {
         write(&self.folder.path().join("weir.toml"), &self.socket(), rest);
         self.observer.reread();

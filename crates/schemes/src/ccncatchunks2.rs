@@ -148,7 +148,7 @@ impl Controller for Pipeline {
     fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
         if sent.attempt == 0 {
             self.credit = self.credit.saturating_sub(u32::from(sent.count));
-            // Only what is asked for anew is measured, and measured from its first Interest: else
+            // Only what is asked for again is measured, and measured from its first Interest: else
             // no lifetime that is too short would ever become longer.
             self.probe.get_or_insert((sent.first, cx.now));
         }

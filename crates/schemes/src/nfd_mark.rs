@@ -139,7 +139,7 @@ mod tests {
         let mut marker = NfdMark::new(&Params::defaults(PARAMS));
         assert_eq!(marks(&mut marker, 1000..1050, 70_000, 0), []);
         assert_eq!(marks(&mut marker, 1050..1051, 65_536, 0), []);
-        assert_eq!(marks(&mut marker, 1051..1152, 70_000, 0), [1151], "it begins anew");
+        assert_eq!(marks(&mut marker, 1051..1152, 70_000, 0), [1151], "it begins again");
         assert_eq!(marks(&mut marker, 1152..1153, 0, 0), []);
         assert_eq!(marks(&mut marker, 2000..2180, 70_000, 0), [2100, 2171], "and so does n");
     }

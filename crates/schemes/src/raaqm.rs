@@ -40,7 +40,7 @@
 //!
 //! Deviations. A window that is not in use does not grow (RFC 7661). Timeouts of what left before
 //! the latest one was answered by it. Gaps count as timeouts, and show only where there is one
-//! route. hICN starts all counts anew when a next hop comes or goes; here that of the next hop
+//! route. hICN starts all counts again when a next hop comes or goes; here that of the next hop
 //! does, if it was away for a second. Retransmissions are suppressed as elsewhere
 //! (`suppression.rs`), and a Nack sends the Interest to another next hop. Next hops that answer
 //! nothing while another one does are set aside (`silence.rs`).

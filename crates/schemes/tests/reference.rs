@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Set `WEIR_REGENERATE=1` to write the file anew.
+/// Set `WEIR_REGENERATE=1` to write the file again.
 #[test]
 fn the_manual_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/schemes.md");

@@ -3,7 +3,7 @@
 //!
 //! Each column is a situation, each row a round trip of 50 ms, each cell the window in whole
 //! segments at its end; of a controller that has no window, its rate in Mbit/s. `WEIR_REGENERATE=1
-//! cargo test -p schemes --test response` writes them anew.
+//! cargo test -p schemes --test response` writes them again.
 
 #[path = "response/chart.rs"]
 mod chart;

@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_group_hears_one_vector_per_period() {
+    fn a_quiet_group_sends_one_vector_per_period() {
         let mut b = member("/B");
         let first = b.next_deadline();
         deliver(&mut b, 20_000, &[]);

@@ -229,7 +229,7 @@ impl Entry {
             self.confirmed = claim.seq;
         }
         if self.confirmed > 0 && self.seq > self.confirmed.saturating_add(LEAP) {
-            // Others claimed it before the member itself was heard.
+            // Others claimed it before the member itself sent anything.
             self.seq = self.confirmed;
             self.updated = now;
         }
@@ -277,7 +277,7 @@ mod tests {
         // No forged name replaces a member.
         claim(&mut table, "/forged/new", 1, 1, false);
         assert!(table.iter().any(|(stream, _)| stream.name.to_string() == "/alice"));
-        // Members that were heard stay, too: there is no room for more of them.
+        // Members that sent something stay, too: there is no room for more of them.
         let all = (0..1_000)
             .filter(|i| claim(&mut table, &format!("/m/{i}"), 1, 1, true) != Taken::NoRoom);
         assert!(all.count() < 40 && table.bytes <= 1_000);

@@ -7,7 +7,7 @@ use clap::{Arg, Command, CommandFactory};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Set `WEIR_REGENERATE=1` to write the file anew.
+/// Set `WEIR_REGENERATE=1` to write the file again.
 #[test]
 fn the_manual_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/commands.md");

@@ -4,12 +4,15 @@ use crate::{Finding, Repository};
 
 /// A word in lower case, and its replacement. The rule includes its plural.
 const WORDS: &[(&str, &str)] = &[
+    ("anew", "again"),
     ("behavior", "behaviour"),
     ("bury", "record, retire or evict"),
     ("door", "listener"),
     ("farther", "longer path"),
     ("guest", "on-demand face"),
     ("harmless", "random"),
+    ("hear", "receive"),
+    ("heard", "received"),
     ("heed", "apply"),
     ("heeded", "applied"),
     ("learnt", "learned"),
@@ -19,6 +22,7 @@ const WORDS: &[(&str, &str)] = &[
     ("neighbor", "neighbour"),
     ("nudge", "wake-up"),
     ("octet", "byte"),
+    ("refusal", "rejection"),
     ("stranger", "unknown peer"),
     ("teach", "announce"),
 ];

@@ -119,7 +119,7 @@ impl Pipeline<'_> {
         Some((face, Trigger::Nack(reason)))
     }
 
-    /// Asks the strategy anew about an entry, for another reason than an Interest that came. The
+    /// Asks the strategy again about an entry, for another reason than an Interest that came. The
     /// Interest that it may send is that of the latest downstream; `answer` are the options of a
     /// Nack that the question is about.
     pub(super) fn reconsider(

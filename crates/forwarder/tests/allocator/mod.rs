@@ -50,7 +50,7 @@ pub fn peak() -> usize {
     PEAK.get()
 }
 
-/// Begins to look for the peak anew.
+/// Begins to look for the peak again.
 pub fn reset_peak() {
     PEAK.set(in_use());
 }

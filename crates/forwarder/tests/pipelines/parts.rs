@@ -255,7 +255,7 @@ fn a_stamper_may_ask_for_segments_of_the_same_object() {
 }
 
 #[test]
-fn a_stamper_hears_of_all_that_crosses_its_face() {
+fn a_stamper_sees_all_that_crosses_its_face() {
     let mut b = Bench::new();
     let stamper = Scribe::default();
     let (d, u) = (with_stamper(&mut b, &stamper), b.face());

@@ -222,7 +222,7 @@ fn nearly_given_up(p: &mut Pair, asked: &[u8]) {
 
 // NDNLPv2, "Reliability"; NFD's `Strategy::onDroppedInterest`: [lp-23].
 #[test]
-fn the_strategy_hears_of_an_interest_that_was_given_up() {
+fn the_strategy_is_asked_about_an_interest_that_was_given_up() {
     let (mut p, other) = with_detour();
     nearly_given_up(&mut p, &interest("/a/1", 1).encode());
     p.near.pass(Duration(199_999_999));
@@ -236,7 +236,7 @@ fn the_strategy_hears_of_an_interest_that_was_given_up() {
 }
 
 #[test]
-fn it_hears_of_one_that_later_acknowledgements_gave_up() {
+fn it_is_asked_about_one_that_later_acknowledgements_gave_up() {
     let (mut p, other) = with_detour();
     nearly_given_up(&mut p, &interest("/a/1", 1).encode());
     (2..5).for_each(|i| p.near.ask(p.app, &interest(&format!("/a/{i}"), i)));

@@ -587,6 +587,6 @@ mod tests {
         ringer.join().unwrap().unwrap();
         let soon = connection.now() + Duration::from_millis(1);
         assert_eq!(connection.turn(&mut Quiet, soon).unwrap(), Turn::Idle);
-        assert!(connection.now() >= soon, "it has been heard, and does not ring on");
+        assert!(connection.now() >= soon, "the bell was noticed, and does not ring on");
     }
 }

@@ -350,7 +350,7 @@ impl FaceSet {
     }
 
     /// Gives the kernel what the forwarder has for the faces that may send. Says whether each of
-    /// them sent all; the others go on in the next turn, after others have been heard.
+    /// them sent all; the others go on in the next turn, after others had theirs.
     pub fn send(&mut self, forwarder: &mut Forwarder) -> bool {
         let mut more = Vec::new();
         while let Some(id) = self.work.sending.pop_front() {

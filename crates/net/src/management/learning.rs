@@ -174,10 +174,10 @@ mod tests {
         fn receive(&mut self, prefix: &str, expiration_ms: u64) {
             let prefix: Name = prefix.parse().unwrap();
             let data = PrefixAnnouncement::build(prefix.as_ref(), 1, expiration_ms);
-            self.hear_bytes(data.encode_digest());
+            self.receive_bytes(data.encode_digest());
         }
 
-        fn hear_bytes(&mut self, announcement: Bytes) {
+        fn receive_bytes(&mut self, announcement: Bytes) {
             let (face, longest) = (self.face, Duration::from_secs(600));
             let learned_route = LearnedRoute::Announced { face, announcement, longest };
             self.management.learn(&mut self.forwarder, Time(0), 0, learned_route);
@@ -242,11 +242,11 @@ mod tests {
         let mut node = Node::new(true);
         node.receive("/localhost/nfd", 60_000);
         node.receive("/localhost", 60_000);
-        node.hear_bytes(Bytes::from_static(b"junk"));
+        node.receive_bytes(Bytes::from_static(b"junk"));
         let prefix: Name = "/a".parse().unwrap();
         let mut damaged = PrefixAnnouncement::build(prefix.as_ref(), 1, 9).encode_digest().to_vec();
         *damaged.last_mut().unwrap() ^= 1;
-        node.hear_bytes(damaged.into());
+        node.receive_bytes(damaged.into());
         assert_eq!(node.routes(), []);
     }
 
@@ -279,9 +279,9 @@ mod tests {
         node.management.set_announcers(Some(std::sync::Arc::new(validator)));
         // Neither a digest nor another node's key is accepted.
         node.receive("/site/alice/a", 60_000);
-        node.hear_bytes(announce("/site/bob"));
+        node.receive_bytes(announce("/site/bob"));
         assert!(node.management.poll_transmit(Time::ZERO).is_none());
-        node.hear_bytes(announce("/site/alice/a"));
+        node.receive_bytes(announce("/site/alice/a"));
         assert_eq!(node.routes(), [], "the key is not known yet");
         assert!(node.management.poll_transmit(Time::ZERO).is_some(), "it is asked for");
         let mut frame = Vec::new();
@@ -292,7 +292,7 @@ mod tests {
         let later = Time(1_000_000_000);
         assert!(management.receive(&mut host, later, 1000, &frame).is_none());
         assert!(management.resume(&mut host, later).is_none());
-        // It lives as long as it said, from when it was heard.
+        // Its lifetime begins when it was received.
         assert_eq!(node.routes(), [("/site/alice/a".to_owned(), 2048, 60)]);
     }
 }

@@ -355,7 +355,7 @@ impl Udp {
         let narrower = self.route_payload().filter(|payload| *payload < segment);
         if let Some(payload) = narrower {
             // Kernels before 6.14 call an offloaded segment above the MTU an invalid argument, upon
-            // which the library gives offloading up for good; it is started anew.
+            // which the library gives offloading up for good; it is started again.
             if let Ok(state) = UdpSocketState::new(UdpSockRef::from(&self.socket)) {
                 self.state = state;
             }

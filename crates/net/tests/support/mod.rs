@@ -300,7 +300,7 @@ pub fn unique() -> [u8; 8] {
 }
 
 /// A recorded command, signed by a digest, as its program would send it now: with this time in its
-/// SignatureInfo, the digests computed anew, and every other byte as it was recorded.
+/// SignatureInfo, the digests computed again, and every other byte as it was recorded.
 pub fn signed_now(recorded: &[u8]) -> Vec<u8> {
     use sha2::{Digest as _, Sha256};
     let mut wire = recorded.to_vec();

@@ -198,7 +198,7 @@ impl Nodes {
         std::iter::once((0, &mut self.nameless)).chain(named)
     }
 
-    /// `id` was heard of, `hops` away. Gives its lane, and whether it took another's place there.
+    /// `id` was seen, `hops` away. Gives its lane, and whether it took another's place there.
     pub(super) fn observe(&mut self, now: Time, id: u64, hops: u8) -> (Lane, bool) {
         let (before, window) = (self.evicted(), self.initial_window);
         let (lane, _) = self.named.observe(now, id, || Node::new(window, u16::from(hops)));

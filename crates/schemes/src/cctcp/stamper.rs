@@ -85,7 +85,7 @@ fn arrived(cx: &mut Cx<'_>, node: &dyn NodeView, holder: &mut Holder) -> bool {
     true
 }
 
-/// Writes the header anew if `of_each` has changed a holder.
+/// Writes the header again if `of_each` has changed a holder.
 fn change(data: &mut DataMeta, mut of_each: impl FnMut(&mut Holder) -> bool) {
     if data.options.get_raw(Anticipated::TYPE).is_none() {
         return;

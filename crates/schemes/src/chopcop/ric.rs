@@ -11,7 +11,7 @@
 //! - It timed out (eq. 4 and 5): W = beta_0 W, and what is missing is asked for again.
 //!
 //! Read where the paper is silent: the window starts at 1, the timeout at 3 s; neither falls below
-//! 1 and `timeout_min`; slow start begins anew whenever W is below the threshold (`slow_start`);
+//! 1 and `timeout_min`; slow start begins again whenever W is below the threshold (`slow_start`);
 //! marks cut once a mean round-trip time (`mark_pause`), timeouts once for each time that a chunk
 //! was asked for (`timeout_pause`); of a chunk of which something was asked for twice, what came
 //! of the first asking gives the sample (Karn; without one, a round trip that an outage made long

@@ -78,7 +78,7 @@ impl Consumer {
         window
     }
 
-    /// The place of a link; the one that was heard of longest ago makes room.
+    /// The place of a link; the one that was seen longest ago makes room.
     fn place(&mut self, id: u32, now: Time) -> usize {
         if let Some(at) = self.links.iter().position(|link| link.id == id) {
             return at;

@@ -21,7 +21,7 @@ pub(super) struct Reporter {
 }
 
 impl Reporter {
-    /// The rate, computed anew if enough was sent. The first period begins with the first packet.
+    /// The rate, computed again if enough was sent. The first period begins with the first packet.
     fn rate(&mut self, now: Time) -> Rate {
         let span = self.since.map_or(Duration::ZERO, |since| now.since(since));
         if self.bytes > MEANINGFUL && span > Duration::ZERO {

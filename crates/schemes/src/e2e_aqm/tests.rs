@@ -147,7 +147,7 @@ fn marks_follow_codel_for_a_link() {
     // 100 halved four times.
     assert_eq!(play.gauge("window"), 6.25);
     assert_eq!(cuts(&mut play, 1300..1301, delay(5, 5000)), [], "5 ms end it");
-    assert_eq!(cuts(&mut play, 1301..1403, delay(5, 6000)), [1402], "it begins anew");
+    assert_eq!(cuts(&mut play, 1301..1403, delay(5, 6000)), [1402], "it begins again");
 }
 
 #[test]

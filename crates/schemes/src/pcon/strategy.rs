@@ -56,7 +56,7 @@ impl PconStrategy {
         }
     }
 
-    /// The place of the ratios of a FIB entry, made anew if they are not there.
+    /// The place of the ratios of a FIB entry, made again if they are not there.
     fn place(&mut self, now: Time, prefix: NameRef<'_>) -> usize {
         let splits = &self.splits;
         let found = self.order.binary_search_by(|at| splits[*at].prefix.as_ref().cmp(&prefix));

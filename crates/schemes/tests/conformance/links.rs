@@ -42,7 +42,7 @@ fn view(passing: &Passing) -> LinkView {
     LinkView { data_out: queue, interests_out: queue, ..LinkView::default() }
 }
 
-/// The verdicts of a marker, made anew, on a sequence of packets.
+/// The verdicts of a marker, made again, on a sequence of packets.
 fn verdicts(choice: &schemes::Choice, packets: &[Passing]) -> Vec<Verdict> {
     let mut marker = choice.marker().expect("it was picked for that");
     let mut rng = Rng::stream(1, &["conformance"]);

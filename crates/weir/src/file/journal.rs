@@ -92,7 +92,7 @@ impl Journal {
     pub fn open(path: PathBuf, info: &ObjectInfo, part: &File) -> io::Result<(Journal, Resume)> {
         let header = Header::of(info);
         if let Some((runs, resume)) = read(&path, &header, part)? {
-            // Written anew: what a crash has left at the end must not come before new records.
+            // Written again: what a crash has left at the end must not come before new records.
             // No longer name than that of the journal: it may be the longest one.
             let new = path.with_extension("new");
             let mut journal = Journal { path: new.clone(), file: None, header, end: 0 };

@@ -418,7 +418,7 @@ mod tests {
         assert_eq!(resume.segments.iter().cloned().collect::<Vec<_>>(), vec![3..4]);
 
         let (_, resume) = begin(2);
-        assert_eq!(resume, Resume::default(), "another version begins anew");
+        assert_eq!(resume, Resume::default(), "another version begins again");
         let (_, resume) = begin(1);
         assert_eq!(resume.bytes, 3, "nothing of the other one was verified");
         let (mut sink, _) = begin(2);

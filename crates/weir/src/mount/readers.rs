@@ -85,7 +85,7 @@ mod tests {
         // The window has grown.
         let more = reader.note(200 * KB..320 * KB, 2 * LEAST, SIZE);
         assert_eq!(more, first.end..320 * KB + 2 * LEAST);
-        // Elsewhere it begins anew, and stays there.
+        // Elsewhere it begins again, and stays there.
         for at in [50 << 20, 10 << 20, 70 << 20] {
             assert_eq!(reader.note(at..at + 4 * KB, LEAST, SIZE), 0..0);
         }

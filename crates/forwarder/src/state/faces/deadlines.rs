@@ -59,7 +59,7 @@ impl Deadlines {
     }
 
     /// Moves the faces whose deadlines have come to `due`, in the order of the deadlines and, among
-    /// equal ones, of the faces. They keep their deadlines, which are to be set anew.
+    /// equal ones, of the faces. They keep their deadlines, which are to be set again.
     pub(crate) fn take_due(&mut self, now: Time, faces: &FaceTable, due: &mut Vec<FaceId>) {
         while let Some(first) = self.heap.peek().filter(|Reverse((at, _))| *at <= now) {
             // A deadline that was given up and taken again has two entries.

@@ -72,7 +72,7 @@ impl Node {
     }
 
     /// A new entry; its Interest comes from face 1.
-    fn anew(&mut self) -> Vec<Action> {
+    fn again(&mut self) -> Vec<Action> {
         self.downstreams.clear();
         self.upstreams.clear();
         self.note = [0; 2];
@@ -104,7 +104,7 @@ fn close(found: &[f64], expected: &[f64]) -> bool {
 #[test]
 fn marks_nacks_and_expiry_move_the_ratio() {
     let mut node = Node::new(3, &[("p_probe", "0")]);
-    assert_eq!(node.anew(), [Action::Forward(2)]);
+    assert_eq!(node.again(), [Action::Forward(2)]);
     assert!(close(&node.ratios(), &[1.0, 0.0, 0.0]), "all on the cheapest");
     node.data(2, 0);
     assert!(close(&node.ratios(), &[1.0, 0.0, 0.0]), "no mark, no change");
@@ -114,7 +114,7 @@ fn marks_nacks_and_expiry_move_the_ratio() {
     node.data(2, 1);
     assert!(close(&node.ratios(), &[0.9604, 0.0198, 0.0198]));
     // Nacks the same, once in 110 ms: 2 % of 0.9604 is 0.019208.
-    node.anew();
+    node.again();
     node.upstreams[0].face = 2;
     node.nack(2);
     let after = [0.941_192, 0.029_404, 0.029_404];
@@ -135,10 +135,10 @@ fn marks_nacks_and_expiry_move_the_ratio() {
 #[test]
 fn interests_go_by_the_ratio() {
     let mut node = Node::new(2, &[("p_probe", "0"), ("c", "0.3")]);
-    node.anew();
+    node.again();
     node.data(2, 1);
     assert!(close(&node.ratios(), &[0.7, 0.3]));
-    let second = (0..10_000).filter(|_| node.anew() == [Action::Forward(3)]).count();
+    let second = (0..10_000).filter(|_| node.again() == [Action::Forward(3)]).count();
     // 3000 with a standard deviation of 46.
     assert!((2800..3200).contains(&second), "{second}");
 }
@@ -146,16 +146,16 @@ fn interests_go_by_the_ratio() {
 #[test]
 fn probes_go_to_all_the_other_faces() {
     let mut node = Node::new(3, &[("p_probe", "1")]);
-    assert_eq!(node.anew(), [Action::Forward(2), Action::Probe(3), Action::Probe(4)]);
+    assert_eq!(node.again(), [Action::Forward(2), Action::Probe(3), Action::Probe(4)]);
     let mut node = Node::new(2, &[("p_probe", "0.01")]);
-    let probes = (0..10_000).filter(|_| node.anew().len() > 1).count();
+    let probes = (0..10_000).filter(|_| node.again().len() > 1).count();
     assert!((60..140).contains(&probes), "{probes}");
 }
 
 #[test]
 fn another_downstream_is_aggregated_and_the_same_one_is_forwarded() {
     let mut node = Node::new(2, &[("p_probe", "0")]);
-    node.anew();
+    node.again();
     assert_eq!(node.interest(9), [], "another one");
     assert_eq!(node.interest(1), [Action::Forward(3)], "again, by a face not in use");
     assert_eq!(node.interest(9), [Action::Forward(2)], "again, by the one used longest ago");
@@ -164,7 +164,7 @@ fn another_downstream_is_aggregated_and_the_same_one_is_forwarded() {
 #[test]
 fn a_nack_tries_the_next_face_and_the_last_one_ends_it() {
     let mut node = Node::new(2, &[("p_probe", "0")]);
-    node.anew();
+    node.again();
     assert_eq!(node.nack(2), [Action::Forward(3)]);
     assert_eq!(node.nack(3), [Action::Nack(NackReason::Congestion)]);
 }

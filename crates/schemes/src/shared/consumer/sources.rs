@@ -17,7 +17,7 @@ pub(crate) struct Known<T> {
     pub(crate) id: u64,
     /// When its place became its own: what was asked in this lane before that, others were asked.
     pub(crate) since: Time,
-    /// When it was heard of last.
+    /// When it was seen last.
     pub(crate) last_seen: Time,
     /// The scheme's state of it.
     pub(crate) state: T,
@@ -117,7 +117,7 @@ mod tests {
         }
         sources.observe(Time(100), 0, || ());
         let (lane, new) = sources.observe(Time(101), 99, || ());
-        assert_eq!((lane, new, sources.lane(1)), (2, true, None), "1 was heard of at 1 ns");
+        assert_eq!((lane, new, sources.lane(1)), (2, true, None), "1 was seen at 1 ns");
         assert_eq!(sources.get(2).unwrap().since, Time(101));
         assert_eq!((sources.lane(0), sources.get(0).is_none()), (Some(1), true));
     }

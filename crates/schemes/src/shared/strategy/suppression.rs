@@ -55,7 +55,7 @@ pub(crate) const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// FIB entries whose round trips are known. Beyond them all are measured anew.
+/// FIB entries whose round trips are known. Beyond them all are measured again.
 const MOST_PREFIXES: usize = 1024;
 /// Next hops of each; a further one takes the place of the first.
 const MOST_WAYS: usize = 16;

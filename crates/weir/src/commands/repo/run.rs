@@ -159,7 +159,7 @@ fn begin(prefixes: &Prefixes, usage: Usage, args: &RepoRunArgs) -> Result<(), Fa
     Ok(())
 }
 
-/// The prefixes that are registered, for each connection to a forwarder anew.
+/// The prefixes that are registered, for each connection to a forwarder again.
 #[derive(Clone, Default)]
 pub struct Prefixes(Arc<Mutex<Changing>>);
 

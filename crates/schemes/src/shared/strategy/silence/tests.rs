@@ -148,7 +148,7 @@ fn copies_go_to_it_less_and_less_often_and_an_answer_brings_it_back() {
         if out.contains(&Action::Probe(CHEAP)) {
             copies.push(tenth / 10);
             let out = world.data(DEAR);
-            assert!(out.contains(&Action::Linger(LINGER)), "a late answer is to be heard");
+            assert!(out.contains(&Action::Linger(LINGER)), "a late answer has to be received");
         } else {
             assert_eq!(world.data(DEAR), [], "nothing is awaited");
         }
