@@ -14,8 +14,8 @@ pub enum Reporter {
     Strategy,
 }
 
-/// A step of a packet through the forwarder, in the order of `docs/architecture.md`, "The journey of
-/// a packet".
+/// A step of a packet through the forwarder, in the order of `docs/architecture.md`, "The journey
+/// of a packet".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It arrived whole, and its pipeline begins.

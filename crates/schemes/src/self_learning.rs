@@ -17,8 +17,8 @@
 //! The host of the forwarder decides whether to accept an announcement.
 //!
 //! Deviations. Retransmissions are suppressed for a while (`suppression.rs`); NFD sends each on. A
-//! Nack goes down when all who were asked have rejected, or one fast rejection would end what another
-//! next hop is about to answer.
+//! Nack is sent when all next hops that were asked have returned one. Otherwise a fast Nack would
+//! end what another next hop is about to answer.
 
 use crate::shared::strategy::attempts::{latest, verdict_of_all};
 use crate::shared::strategy::suppression::{self, Suppression};

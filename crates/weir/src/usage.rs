@@ -94,7 +94,10 @@ mod tests {
             (&["weir", "get", "/a", "--contrl", "x"], "a similar argument exists: '--control'"),
             (&["weir", "key", "new"], "; see `weir key new --help`"),
             (&["weir", "get", "/a", "--patience", "soon"], "; see `weir get --help`"),
-            (&["weir", "get", "/a", "--lifetime", "0 ms"], "of less than 1 ms; try \"4 s\""),
+            (
+                &["weir", "get", "/a", "--lifetime", "0 ms"],
+                "of less than 1 ms is too short; try \"4 s\"",
+            ),
             (&["weir", "put", "/a", "f", "--linger", "soon"], "; see `weir put --help`"),
             (&["weir", "gateway", "--client-timeout", "get"], "; see `weir gateway --help`"),
             (&["weir", "gateway", "--clients", "0"], "a number from 1 to 65535, such as 64"),

@@ -3,7 +3,7 @@
 use control::{DataMeta, Duration, Kind, Size, Time};
 use packet::options::{ResidenceTime, ServedBy, answer};
 use packet::traceroute;
-use packet::{Data, HopOption, HopOptions};
+use packet::{Data, HopOption, HopOptions, LpPacket};
 
 use super::Pipeline;
 use super::checks::violates_scope;
@@ -35,10 +35,7 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     let (is_local, pushes) = (state.is_local(), state.pushes());
     let answers = is_local || !state.link().takes_options();
     // 12. Read its hop-by-hop options; report it to the parts of the upstream.
-    let mut options = take_options(p, face, header);
-    if !options.is_empty() {
-        pass_on(&mut options, is_local.then_some(p.faces.node_id()));
-    }
+    let mut options = take_data_options(p, face, is_local, header);
     let name = p.hashed_for(data.name(), 0);
     let subject = p.subject_of(&name);
     if p.has_parts() {
@@ -46,9 +43,9 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         p.wake(face);
     }
     p.step(face, Step::Checked);
-    // 12. PIT: the entries that wait for it and were sent to this very face. Data that another upstream
-    // was asked for is as unsolicited as Data that nothing asked for; taking it would let any
-    // neighbour fill the content store. Entries whose downstreams all exclude it do not wait.
+    // 12. PIT: the entries that wait for it and were sent to this very face. Data that another
+    // upstream was asked for is as unsolicited as Data that nothing asked for; taking it would let
+    // any neighbour fill the content store. Entries whose downstreams all exclude it do not wait.
     let mut satisfied = std::mem::take(&mut p.scratch.satisfied);
     p.pit().find_asked(face, &data, &name, &mut satisfied);
     p.step(face, Step::Matched(satisfied.len()));
@@ -91,6 +88,20 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         }
     }
     p.scratch.satisfied = satisfied;
+}
+
+/// The options, with one more forwarder that they have passed.
+fn take_data_options(
+    p: &mut Pipeline<'_>,
+    face: FaceId,
+    is_local: bool,
+    header: &LpPacket<'_>,
+) -> HopOptions {
+    let mut options = take_options(p, face, header);
+    if !options.is_empty() {
+        pass_on(&mut options, is_local.then_some(p.faces.node_id()));
+    }
+    options
 }
 
 /// Unsolicited Data goes into the content store from faces that may push, or nowhere.

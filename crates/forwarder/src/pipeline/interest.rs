@@ -196,8 +196,8 @@ fn enter_one(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
         p.return_credit(a);
         return p.reject(a, DropReason::Duplicate, NackReason::Duplicate);
     }
-    // 6. Content store, unless the same Interest is pending. An Interest that excludes packets looks
-    // there in any case: the store may have a packet that another consumer excludes.
+    // 6. Content store, unless the same Interest is pending. An Interest that excludes packets
+    // looks there in any case: the store may have a packet that another consumer excludes.
     if !pending || excludes {
         if answer_from_store(p, a) {
             return;

@@ -1,4 +1,4 @@
-//! One limit on memory: nothing goes beyond it, the content store gives way, rejections are counted.
+//! One limit on memory: nothing exceeds it, the content store shrinks, rejections are counted.
 
 use crate::support::{Bench, Cheapest, data, frame, interest, ms, name};
 use control::Marker;

@@ -1,4 +1,4 @@
-//! The steps that a tap is shown are those of the journeys in `docs/architecture.md`, in their order.
+//! The steps that a tap is shown are those of the journeys in `docs/architecture.md`, in order.
 
 use crate::support::{Bench, Cheapest, data, frame, interest, ms};
 use forwarder::{DropReason, FaceId, ForwarderConfig, PacketEvent, Step};
@@ -59,7 +59,7 @@ fn an_interest_and_its_data_take_the_documented_steps() {
             (d, Step::Handled),
         ]
     );
-    // What is pending is neither looked up nor sent again.
+    // It is pending, so that it is neither looked up nor sent again.
     b.ask(other, &interest("/a/1", 2));
     assert_eq!(
         steps.take(),
@@ -74,7 +74,7 @@ fn an_interest_and_its_data_take_the_documented_steps() {
         ]
     );
     b.receive(u, &data("/a/1", b"x"));
-    // 12 to 16: the content store and the strategy come before the downstreams, then the entry ends.
+    // 12 to 16: content store and strategy come before the downstreams, then the entry ends.
     assert_eq!(
         steps.take(),
         [

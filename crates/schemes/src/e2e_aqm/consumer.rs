@@ -87,7 +87,8 @@ impl Consumer {
             self.links.push(Link::new(id, now));
             return self.links.len() - 1;
         }
-        let oldest = (0..self.links.len()).min_by_key(|at| self.links[*at].received_at).unwrap_or(0);
+        let all = 0..self.links.len();
+        let oldest = all.min_by_key(|at| self.links[*at].received_at).unwrap_or(0);
         self.links[oldest] = Link::new(id, now);
         oldest
     }

@@ -113,8 +113,8 @@ pub struct Active {
 }
 
 impl Active {
-    /// The rejection of a read that follows a rejected one at once: the kernel tries a read that was
-    /// to be ahead once more, and no reader has to wait twice for that.
+    /// The error of a read that follows a failed one at once: the kernel repeats a read-ahead that
+    /// failed, and no reader has to wait twice for that.
     pub fn repeated(&mut self, now: Time) -> Option<Rejection> {
         const SOON: Duration = Duration::from_secs(1);
         let (at, why) = self.rejected.as_mut().filter(|(at, _)| now < *at + SOON)?;
