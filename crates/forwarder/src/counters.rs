@@ -3,7 +3,7 @@
 //! Management writes these structs as JSON and the testbed reads them: a field added here is in the
 //! JSON object, in its schema and manual. Structs in `counters!` are also added over restarts.
 
-use control::Kind;
+use control::{Kind, Since};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -85,6 +85,12 @@ macro_rules! reasons {
         impl AddAssign<&$counts> for $counts {
             fn add_assign(&mut self, other: &$counts) {
                 self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
+            }
+        }
+
+        impl Since for $counts {
+            fn since(&self, earlier: &$counts) -> $counts {
+                $counts(std::array::from_fn(|i| self.0[i].since(&earlier.0[i])))
             }
         }
 

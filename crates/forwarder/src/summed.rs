@@ -1,20 +1,16 @@
 //! The declaration of counters that are summed.
 
-/// Declares counters. `+=` adds those of another face, or of an earlier run of the node.
+/// Declares counters that are summed, and read from JSON.
 macro_rules! counters {
     (
         $(#[$about:meta])+
-        pub struct $name:ident { $($(#[$help:meta])+ pub $field:ident: $type:ty,)+ }
+        pub struct $name:ident { $($fields:tt)+ }
     ) => {
-        $(#[$about])+
-        #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-        pub struct $name { $($(#[$help])+ pub $field: $type,)+ }
-
-        impl std::ops::AddAssign<&$name> for $name {
-            fn add_assign(&mut self, other: &$name) {
-                $(self.$field += &other.$field;)+
-            }
+        control::summed! {
+            $(#[$about])+
+            #[derive(serde::Serialize, serde::Deserialize)]
+            #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+            pub struct $name { $($fields)+ }
         }
     };
 }
