@@ -19,7 +19,7 @@ pub use outcome::{
 };
 pub use recorder::{Origin, PacketHop, Recorder};
 pub use sample::{
-    FlowSample, LinkSample, NetworkSample, NodeSample, StoreCounts, StoreSample, VideoSample,
+    Answers, FlowSample, LinkSample, NetworkSample, NodeSample, StoreSample, VideoSample,
     WorkloadSample,
 };
 pub use tally::{ClassResult, Counts, SPANS, Tally, WorkloadResult};

@@ -2,6 +2,7 @@
 
 use forwarder::{Amount, ForwarderStats, Traffic};
 use net::management::{ContentStore, Pit, Queue};
+use record::Answers;
 use serde::Deserialize;
 
 /// A daemon at an instant.
@@ -65,6 +66,12 @@ impl Counters {
     /// Packets that the producers at the node sent.
     pub fn served(&self) -> u64 {
         self.faces.iter().filter(|face| face.local).map(|face| face.received.data).sum()
+    }
+
+    /// The answers of the content store and the producers.
+    pub fn answers(&self) -> Answers {
+        let store = &self.content_store.counters;
+        Answers { hits: store.hits, misses: store.misses, served: self.served() }
     }
 
     /// The daemon has crashed in the state of its last sample: pending and queued packets are lost.

@@ -261,9 +261,7 @@ fn samples(scenario: &Scenario, observed: &Observed, moments: &Moments) -> Vec<(
                 node: NodeId(at),
                 pit: counters.pit.entries,
                 content_store: counters.content_store.entries,
-                hits: counters.content_store.counters.hits,
-                misses: counters.content_store.counters.misses,
-                served: counters.served(),
+                answers: counters.answers(),
                 process: usage.map(|usage| (usage.cpu, usage.memory)),
             };
             samples.push((*since, Sample::Node(node)));
