@@ -12,7 +12,7 @@ mod sample;
 mod tally;
 mod video;
 
-pub use forwarder::Amount;
+pub use forwarder::{Amount, InterestCounters, LinkCounters};
 pub use id::{FlowId, LinkId, NodeId};
 pub use outcome::{
     FlowResult, LinkResult, NodeResult, Outcome, Queue, RateCounters, WireCounters, jain_index,

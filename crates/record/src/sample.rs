@@ -3,7 +3,7 @@
 use crate::id::{FlowId, LinkId, NodeId};
 use crate::tally::Counts;
 use control::{Duration, Rate, Size, Time, summed};
-use forwarder::Amount;
+use forwarder::{Amount, LinkCounters};
 
 /// A sample of one direction of a link. Counters begin at the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,8 +24,8 @@ pub struct LinkSample {
     pub rate: Option<Rate>,
     /// Packets dropped by the sending face's queues and lost by the wire.
     pub drops: u64,
-    /// Data packets sent with a congestion mark.
-    pub marked: u64,
+    /// Further counts of the face.
+    pub counters: LinkCounters,
 }
 
 /// A sample of a consumer. Counters begin at its start.

@@ -53,7 +53,7 @@ pub(crate) fn sample(fabric: &Fabric, population: &Population, recorder: &mut dy
             busy: end.wire().busy(now),
             rate: result.rate,
             drops: result.drops(),
-            marked: result.marked,
+            counters: result.counters,
         });
     }
     fabric.flows().samples(now, fabric.apps()).for_each(|sample| recorder.flow(&sample));

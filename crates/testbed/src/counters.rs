@@ -1,6 +1,6 @@
 //! The part of a daemon's counters that a result needs: `docs/reference/counters.md`.
 
-use forwarder::{Amount, ForwarderStats, Traffic};
+use forwarder::{Amount, ForwarderStats, LinkCounters, Traffic};
 use net::management::{ContentStore, Pit, Queue};
 use record::Answers;
 use serde::Deserialize;
@@ -29,7 +29,8 @@ pub struct Face {
     pub local: bool,
     pub received: Traffic,
     pub sent: Traffic,
-    pub marked: u64,
+    #[serde(flatten)]
+    pub counters: LinkCounters,
     pub lost: u64,
     pub queue: Queue,
     /// The queued packets at the end of earlier instances.
@@ -103,7 +104,7 @@ impl Face {
     fn add(&mut self, old: &Face) {
         self.received += &old.received;
         self.sent += &old.sent;
-        self.marked += old.marked;
+        self.counters += &old.counters;
         self.lost += old.lost;
         self.crashed += &old.crashed;
         let (queue, old) = (&mut self.queue, &old.queue);

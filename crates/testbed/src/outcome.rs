@@ -180,7 +180,7 @@ fn link(scenario: &Scenario, observed: &Observed, moments: &Moments, number: usi
         tally: face.queue.tally,
         crashed: face.crashed,
         queued: queued(&face),
-        marked: face.marked,
+        counters: face.counters,
         wire: WireCounters { lost, ..WireCounters::default() },
         in_flight: 0,
     }
@@ -310,6 +310,6 @@ fn link_sample(number: usize, since: Duration, face: &Face, pace: &mut Pace) -> 
         busy: pace.sent(since, face.sent.bytes),
         rate: Some(pace.rate(since)),
         drops: face.queue.tally.dropped.packets + face.lost,
-        marked: face.marked,
+        counters: face.counters,
     }
 }

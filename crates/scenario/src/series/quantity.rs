@@ -114,7 +114,7 @@ pub const LINK: &[Quantity<LinkSample>] = &[
         Some(s.drops as f64)
     }),
     quantity("marked", "Data sent with a congestion mark since the beginning", |s, _| {
-        Some(s.marked as f64)
+        Some(s.counters.marked as f64)
     }),
 ];
 
