@@ -3,14 +3,14 @@
 //! Management writes these structs as JSON and the testbed reads them: a field added here is in the
 //! JSON object, in its schema and manual. Structs in `counters!` are also added over restarts.
 
-use control::Kind;
+use control::{Kind, Since};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::AddAssign;
 
 use crate::histogram::DurationHistogram;
-use crate::summed::counters;
+use crate::summed::{counters, with_part};
 use crate::tables::Rejection;
 
 /// A list of reasons, each with its name and meaning, and the counts of each.
@@ -85,6 +85,12 @@ macro_rules! reasons {
         impl AddAssign<&$counts> for $counts {
             fn add_assign(&mut self, other: &$counts) {
                 self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
+            }
+        }
+
+        impl Since for $counts {
+            fn since(&self, earlier: &$counts) -> $counts {
+                $counts(std::array::from_fn(|i| self.0[i].since(&earlier.0[i])))
             }
         }
 
@@ -391,39 +397,52 @@ pub struct ReliabilityCounters {
     pub resent_frames: u64,
 }
 
-/// Counters of one face. In the JSON object the queue is a field of its own, and the times are only
-/// in the metrics.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-pub struct FaceCounters {
-    /// Packets received on it.
-    // Counted before any check but the packet format's.
-    pub received: Traffic,
-    /// Packets sent on it.
-    pub sent: Traffic,
-    /// Frames that only keep the link alive.
-    pub idle: u64,
-    /// Data packets sent with a congestion mark.
-    pub marked: u64,
-    /// On faces with `reliability`, packets by outcome.
-    pub reliability: ReliabilityCounters,
-    /// Packets that were dropped, by reason. Reasons that never occurred are left out.
-    pub drops: Drops,
-    /// Hop-by-hop options that were ignored and removed from packets, by reason.
-    pub malformed_options: OptionFaults,
-    /// Packets offered to the queues.
-    #[serde(skip)]
-    pub queue: QueueTally,
-    /// Of Data that answers an Interest, the time since the latest such Interest left by the face,
-    /// unless that was repeated: it is not known which one the Data is for.
-    #[serde(skip)]
-    pub round_trips: DurationHistogram,
-    /// The time that packets waited in the queues, until they were taken out to be sent.
-    #[serde(skip)]
-    pub waits: DurationHistogram,
+/// Declares counters that are not summed.
+macro_rules! plain {
+    ($($item:tt)+) => {
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+        #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+        $($item)+
+    };
 }
 
-counters! {
+with_part! {
+    plain!
+    /// Counters of one face. In the JSON object the queue is a field of its own, and the times are
+    /// only in the metrics.
+    pub struct FaceCounters {
+        /// Packets received on it.
+        // Counted before any check but the packet format's.
+        pub received: Traffic,
+        /// Packets sent on it.
+        pub sent: Traffic,
+        /// Frames that only keep the link alive.
+        pub idle: u64,
+        part LinkCounters = "Counts of the face that sends in one direction of a link." {
+            /// Data packets sent with a congestion mark.
+            pub marked: u64,
+        }
+        /// On faces with `reliability`, packets by outcome.
+        pub reliability: ReliabilityCounters,
+        /// Packets that were dropped, by reason. Reasons that never occurred are left out.
+        pub drops: Drops,
+        /// Hop-by-hop options that were ignored and removed from packets, by reason.
+        pub malformed_options: OptionFaults,
+        /// Packets offered to the queues.
+        #[serde(skip)]
+        pub queue: QueueTally,
+        /// Of Data that answers an Interest, the time since the latest such Interest left by the
+        /// face, unless that was repeated: it is not known which one the Data is for.
+        #[serde(skip)]
+        pub round_trips: DurationHistogram,
+        /// The time that packets waited in the queues, until they were taken out to be sent.
+        #[serde(skip)]
+        pub waits: DurationHistogram,
+    }
+}
+
+with_part! {
+    counters!
     /// Counters of a forwarder: all faces that are or were, and what belongs to none. The content
     /// store has [its own](crate::tables::StoreCounters).
     pub struct ForwarderStats {
@@ -431,15 +450,17 @@ counters! {
         pub received: Traffic,
         /// Packets sent on all faces.
         pub sent: Traffic,
-        /// Pending Interests that Data satisfied.
-        // Also probes of a traceroute that this node has replied to.
-        pub satisfied: u64,
-        /// Pending Interests that ended with a Nack.
-        pub nacked: u64,
-        /// Pending Interests that expired.
-        pub expired: u64,
-        /// Interests aggregated with a pending one.
-        pub aggregated: u64,
+        part InterestCounters = "Counts of Interests: pending ones by their ends, and others." {
+            /// Pending Interests that Data satisfied.
+            // Also probes of a traceroute that this node has replied to.
+            pub satisfied: u64,
+            /// Pending Interests that ended with a Nack.
+            pub nacked: u64,
+            /// Pending Interests that expired.
+            pub expired: u64,
+            /// Interests aggregated with a pending one.
+            pub aggregated: u64,
+        }
         /// Packets that were dropped, by reason. Reasons that never occurred are left out.
         pub drops: Drops,
         /// Hop-by-hop options that were ignored and removed from packets, by reason.

@@ -25,8 +25,8 @@ pub use config::{
     ReassemblyLimits, Scope, Traceroute,
 };
 pub use counters::{
-    Amount, DropReason, Drops, FaceCounters, ForwarderStats, OptionFault, OptionFaults, QueueTally,
-    ReliabilityCounters, Traffic,
+    Amount, DropReason, Drops, FaceCounters, ForwarderStats, InterestCounters, LinkCounters,
+    OptionFault, OptionFaults, QueueTally, ReliabilityCounters, Traffic,
 };
 pub use events::{PacketEvent, PacketTap, Reporter, Step, Tap};
 pub use forwarder::Forwarder;

@@ -1,22 +1,68 @@
 //! The declaration of counters that are summed.
 
-/// Declares counters. `+=` adds those of another face, or of an earlier run of the node.
+/// Declares counters that are summed, and read from JSON.
 macro_rules! counters {
     (
         $(#[$about:meta])+
-        pub struct $name:ident { $($(#[$help:meta])+ pub $field:ident: $type:ty,)+ }
+        pub struct $name:ident { $($fields:tt)+ }
     ) => {
-        $(#[$about])+
-        #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-        pub struct $name { $($(#[$help])+ pub $field: $type,)+ }
+        control::summed! {
+            $(#[$about])+
+            #[derive(serde::Serialize, serde::Deserialize)]
+            #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+            pub struct $name { $($fields)+ }
+        }
+    };
+}
 
-        impl std::ops::AddAssign<&$name> for $name {
-            fn add_assign(&mut self, other: &$name) {
-                $(self.$field += &other.$field;)+
+/// Declares counters, and a part of them that results take over: a count in the `part` is a field
+/// of the struct, where the pipeline counts, and a field of the part, under the same name.
+macro_rules! with_part {
+    (
+        $declare:ident!
+        $(#[$about:meta])+
+        pub struct $whole:ident {
+            $($(#[$before_help:meta])+ pub $before:ident: $before_type:ty,)+
+            part $part:ident = $meaning:literal {
+                $($(#[doc = $help:literal])+ pub $count:ident: u64,)+
+            }
+            $($(#[$after_help:meta])+ pub $after:ident: $after_type:ty,)+
+        }
+    ) => {
+        $declare! {
+            $(#[$about])+
+            pub struct $whole {
+                $($(#[$before_help])+ pub $before: $before_type,)+
+                $($(#[doc = $help])+ pub $count: u64,)+
+                $($(#[$after_help])+ pub $after: $after_type,)+
+            }
+        }
+
+        control::summed! {
+            #[doc = $meaning]
+            #[derive(Copy, serde::Serialize, serde::Deserialize)]
+            #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+            #[serde(default)]
+            pub struct $part { $($(#[doc = $help])+ pub $count: u64,)+ }
+        }
+
+        impl $part {
+            /// The names of its counts and their meanings in Markdown, in their order.
+            pub const COUNTS: &[(&str, &str)] =
+                &[$((stringify!($count), concat!($($help),+)),)+];
+
+            /// Its counts, in their order.
+            pub fn values(&self) -> impl Iterator<Item = u64> {
+                [$(self.$count),+].into_iter()
+            }
+        }
+
+        impl From<&$whole> for $part {
+            fn from(counters: &$whole) -> $part {
+                $part { $($count: counters.$count,)+ }
             }
         }
     };
 }
 
-pub(crate) use counters;
+pub(crate) use {counters, with_part};

@@ -12,14 +12,14 @@ mod sample;
 mod tally;
 mod video;
 
-pub use forwarder::Amount;
+pub use forwarder::{Amount, InterestCounters, LinkCounters};
 pub use id::{FlowId, LinkId, NodeId};
 pub use outcome::{
     FlowResult, LinkResult, NodeResult, Outcome, Queue, RateCounters, WireCounters, jain_index,
 };
 pub use recorder::{Origin, PacketHop, Recorder};
 pub use sample::{
-    FlowSample, LinkSample, NetworkSample, NodeSample, StoreCounts, StoreSample, VideoSample,
+    Answers, FlowSample, LinkSample, NetworkSample, NodeSample, StoreSample, VideoSample,
     WorkloadSample,
 };
 pub use tally::{ClassResult, Counts, SPANS, Tally, WorkloadResult};

@@ -4,7 +4,7 @@ use crate::tally::WorkloadResult;
 use crate::video::VideoResult;
 use control::{Duration, Rate, Time};
 use forwarder::tables::StoreCounters;
-use forwarder::{Amount, ForwarderStats, QueueTally, Traffic};
+use forwarder::{Amount, ForwarderStats, LinkCounters, QueueTally, Traffic};
 use transport::Transfer;
 
 /// The result of a run.
@@ -126,8 +126,8 @@ pub struct LinkResult {
     pub crashed: Amount,
     /// The content of the queues at the end.
     pub queued: Amount,
-    /// Data packets sent with a congestion mark.
-    pub marked: u64,
+    /// Further counts of the face.
+    pub counters: LinkCounters,
     /// Counters of the wire, in frames.
     pub wire: WireCounters,
     /// Frames on the wire at the end.

@@ -2,8 +2,8 @@
 
 use crate::id::{FlowId, LinkId, NodeId};
 use crate::tally::Counts;
-use control::{Duration, Rate, Size, Time};
-use forwarder::Amount;
+use control::{Duration, Rate, Size, Time, summed};
+use forwarder::{Amount, LinkCounters};
 
 /// A sample of one direction of a link. Counters begin at the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,8 +24,8 @@ pub struct LinkSample {
     pub rate: Option<Rate>,
     /// Packets dropped by the sending face's queues and lost by the wire.
     pub drops: u64,
-    /// Data packets sent with a congestion mark.
-    pub marked: u64,
+    /// Further counts of the face.
+    pub counters: LinkCounters,
 }
 
 /// A sample of a consumer. Counters begin at its start.
@@ -102,12 +102,8 @@ impl WorkloadSample {
 pub struct NetworkSample {
     /// The instant.
     pub at: Time,
-    /// Interests answered by content stores.
-    pub hits: u64,
-    /// Interests not answered by content stores.
-    pub misses: u64,
-    /// Packets sent by producers.
-    pub served: u64,
+    /// The sums over all nodes.
+    pub answers: Answers,
 }
 
 /// A sample of a node. Counters begin at the start of the run.
@@ -121,25 +117,23 @@ pub struct NodeSample {
     pub pit: usize,
     /// Data packets in the content store.
     pub content_store: usize,
-    /// Interests answered by the content store.
-    pub hits: u64,
-    /// Interests not answered by the content store.
-    pub misses: u64,
-    /// Packets sent by the producers at the node.
-    pub served: u64,
+    /// The answers of its content store and its producers.
+    pub answers: Answers,
     /// Processor time and memory in bytes of a real daemon; `None` in a simulation.
     pub process: Option<(Duration, u64)>,
 }
 
-/// The answers at a node since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StoreCounts {
-    /// Interests answered by the content store.
-    pub hits: u64,
-    /// Interests not answered by the content store.
-    pub misses: u64,
-    /// Packets sent by the producers at the node.
-    pub served: u64,
+summed! {
+    /// The answers of content stores and producers since the start of the run.
+    #[derive(Copy)]
+    pub struct Answers {
+        /// Interests answered by content stores.
+        pub hits: u64,
+        /// Interests not answered by content stores.
+        pub misses: u64,
+        /// Packets sent by producers.
+        pub served: u64,
+    }
 }
 
 /// The answers of content stores and producers, by node, up to an instant.
@@ -147,6 +141,6 @@ pub struct StoreCounts {
 pub struct StoreSample {
     /// The instant.
     pub at: Time,
-    /// The counts of each node.
-    pub counts: Vec<StoreCounts>,
+    /// The answers of each node.
+    pub answers: Vec<Answers>,
 }

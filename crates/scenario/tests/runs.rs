@@ -47,9 +47,10 @@ fn assert_conserved(result: &RunResult) {
         assert!((0.0..=1.0).contains(&link.utilization), "{link:?}");
     }
     for node in &result.nodes {
-        let ended = node.satisfied + node.nacked + node.expired + node.pending;
+        let interests = &node.interests;
+        let ended = interests.satisfied + interests.nacked + interests.expired + node.pending;
         // Every Interest was answered by the store, joined a pending one, or began one.
-        assert_eq!(node.interests_in, node.cs_hits + node.aggregated + ended, "{node:?}");
+        assert_eq!(node.interests_in, node.cs_hits + interests.aggregated + ended, "{node:?}");
     }
     for flow in &result.flows {
         assert!(flow.bytes <= flow.data * 8800, "{flow:?}");

@@ -62,7 +62,7 @@ fn link_sample(at: u64, bytes: u64) -> LinkSample {
         busy: control::Duration::ZERO,
         rate: Some(control::Rate::from_mbps(8)),
         drops: 0,
-        marked: 0,
+        counters: record::LinkCounters::default(),
     }
 }
 

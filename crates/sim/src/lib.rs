@@ -57,9 +57,9 @@ pub use impairment::{Impairment, Loss, Reorder};
 pub use network::Network;
 pub use outside::Applications;
 pub use record::{
-    FlowId, FlowResult, FlowSample, LinkId, LinkResult, LinkSample, NetworkSample, NodeId,
-    NodeResult, NodeSample, Origin, Outcome, PacketHop, Queue, Recorder, StoreCounts, StoreSample,
-    VideoSample, WorkloadSample, jain_index,
+    Answers, FlowId, FlowResult, FlowSample, LinkId, LinkResult, LinkSample, NetworkSample, NodeId,
+    NodeResult, NodeSample, Origin, Outcome, PacketHop, Queue, Recorder, StoreSample, VideoSample,
+    WorkloadSample, jain_index,
 };
 pub use spec::{
     Arrivals, FetchSpec, Make, NodeSpec, ObjectSpec, Production, RateSpec, ServiceSpec, Signing,

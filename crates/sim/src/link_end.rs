@@ -109,7 +109,7 @@ impl LinkSums {
         if let Some(counters) = forwarder.counters(face) {
             sum.sent += &counters.sent;
             sum.tally += &counters.queue;
-            sum.marked += counters.marked;
+            sum.counters += &counters.into();
         }
         sum.queued = forwarder.queued(face).unwrap_or_default();
         if let Some(occupancy) = forwarder.queue_occupancy(now, face) {

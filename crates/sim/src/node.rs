@@ -16,7 +16,7 @@ use crate::learned::{Learned, announcement};
 use crate::reported::EventQueue;
 use crate::spec::{NodeSpec, WireSpec};
 use crate::wire::WireId;
-use record::{LinkId, NodeId, NodeResult, Origin, StoreCounts};
+use record::{Answers, LinkId, NodeId, NodeResult, Origin};
 
 /// The peer of a face.
 pub(crate) enum Port {
@@ -308,15 +308,12 @@ impl Node {
     }
 
     /// The answers of the content store over all restarts; `served` is the count of the producers.
-    pub fn store_counts(&self, served: u64) -> StoreCounts {
-        let past = &self.past.store;
-        let mut counts = StoreCounts { hits: past.hits, misses: past.misses, served };
+    pub fn answers(&self, served: u64) -> Answers {
+        let mut store = self.past.store;
         if let Some(forwarder) = &self.forwarder {
-            let store = forwarder.content_store().counters();
-            counts.hits += store.hits;
-            counts.misses += store.misses;
+            store += forwarder.content_store().counters();
         }
-        counts
+        Answers { hits: store.hits, misses: store.misses, served }
     }
 
     pub fn result(&self) -> NodeResult {

@@ -1,7 +1,7 @@
 //! Collects the samples and the results of a run.
 
 use control::Time;
-use record::{LinkSample, NetworkSample, NodeResult, NodeSample, Outcome, Recorder, StoreCounts};
+use record::{LinkSample, NetworkSample, NodeResult, NodeSample, Outcome, Recorder};
 
 use crate::fabric::Fabric;
 use crate::population::Population;
@@ -53,7 +53,7 @@ pub(crate) fn sample(fabric: &Fabric, population: &Population, recorder: &mut dy
             busy: end.wire().busy(now),
             rate: result.rate,
             drops: result.drops(),
-            marked: result.marked,
+            counters: result.counters,
         });
     }
     fabric.flows().samples(now, fabric.apps()).for_each(|sample| recorder.flow(&sample));
@@ -66,19 +66,15 @@ fn sample_nodes(fabric: &Fabric, recorder: &mut dyn Recorder) {
     let at = fabric.now();
     let mut sum = NetworkSample { at, ..NetworkSample::default() };
     for node in fabric.topology().nodes() {
-        let StoreCounts { hits, misses, served } = stores::counts(fabric, node);
-        sum.hits += hits;
-        sum.misses += misses;
-        sum.served += served;
+        let answers = stores::answers(fabric, node);
+        sum.answers += &answers;
         let Some(forwarder) = node.forwarder() else { continue };
         recorder.node(&NodeSample {
             at,
             node: node.id(),
             pit: forwarder.pit().len(),
             content_store: forwarder.content_store().len(),
-            hits,
-            misses,
-            served,
+            answers,
             process: None,
         });
     }

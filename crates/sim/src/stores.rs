@@ -6,7 +6,7 @@ use crate::agenda::Target;
 use crate::events::Component;
 use crate::fabric::Fabric;
 use crate::node::Node;
-use record::{StoreCounts, StoreSample};
+use record::{Answers, StoreSample};
 
 /// The samples so far, and the timer for the next one.
 #[derive(Debug, Default)]
@@ -40,13 +40,13 @@ impl StoreSeries {
     }
 }
 
-/// The counts of all nodes.
+/// The answers of all nodes.
 pub(crate) fn sample(fabric: &Fabric) -> StoreSample {
     let nodes = fabric.topology().nodes().iter();
-    StoreSample { at: fabric.now(), counts: nodes.map(|node| counts(fabric, node)).collect() }
+    StoreSample { at: fabric.now(), answers: nodes.map(|node| answers(fabric, node)).collect() }
 }
 
-/// The counts of a node.
-pub(crate) fn counts(fabric: &Fabric, node: &Node) -> StoreCounts {
-    node.store_counts(fabric.apps().served(node))
+/// The answers of a node.
+pub(crate) fn answers(fabric: &Fabric, node: &Node) -> Answers {
+    node.answers(fabric.apps().served(node))
 }

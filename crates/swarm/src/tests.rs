@@ -1,8 +1,10 @@
 //! Plans and observations for tests.
 
 use crate::facts::Facts;
-use crate::observe::{FlowSeen, LinkSeen, NodeSeen, Observation};
+use crate::observe::{FlowSeen, Observation};
 use crate::plan::{Content, Flow, Link, Loss, Manner, Node, Plan, Routing};
+use control::{Duration, Time};
+use record::{Counters, FlowResult, LinkResult, NodeResult, Transfer};
 
 /// A link of 10 Mbit/s and 5 ms with a queue of 50 kB.
 pub fn link(a: usize, b: usize) -> Link {
@@ -49,36 +51,44 @@ pub fn more_flows(plan: &mut Plan, count: usize) {
     }
 }
 
+/// This many seconds after the beginning of the run.
+pub fn at(seconds: f64) -> Time {
+    Time::ZERO + Duration::from_secs_f64(seconds)
+}
+
 /// A run without a defect: all content arrives evenly, a tenth later than with a fluid.
 pub fn good(plan: &Plan, facts: &Facts) -> Observation {
     let last = facts.shared.iter().map(|shared| shared.earliest_end_s);
     let last = last.chain(facts.flows.iter().map(|flow| flow.earliest_end_s)).fold(0.0, f64::max);
-    let end = 1.1 * last;
+    let end = at(1.1 * last);
+    let end_s = end.as_secs_f64();
     let flow = |(number, flow): (usize, &Flow)| {
         let content = &plan.contents[flow.content];
         let start = flow.start_ms as f64 / 1e3;
-        let step = |n: u64| (start + (end - start) * n as f64 / 100.0, content.size * n / 100);
+        let step = |n: u64| (start + (end_s - start) * n as f64 / 100.0, content.size * n / 100);
         let trip = facts.flows[number].nearest_s;
-        FlowSeen {
-            start_s: start,
-            end_s: Some(end),
+        let segments = content.segments();
+        let transfer = Transfer {
             complete: true,
             bytes: content.size,
-            interests: content.segments(),
-            data: content.segments(),
-            rtt_mean_s: Some(1.1 * trip),
-            rtt_p99_s: Some(1.2 * trip),
+            counters: Counters { interests: segments, data: segments, ..Counters::default() },
+            rtt_mean: Some(Duration::from_secs_f64(1.1 * trip)),
+            rtt_p99: Some(Duration::from_secs_f64(1.2 * trip)),
+            ..Transfer::default()
+        };
+        let (start, end) = (at(start), Some(end));
+        FlowSeen {
+            result: FlowResult { start, end, transfer, ..FlowResult::default() },
             progress: (1..=100).map(step).collect(),
-            ..FlowSeen::default()
         }
     };
     Observation {
-        ended_s: end,
-        interval_s: end / 100.0,
+        ended_s: end_s,
+        interval_s: end_s / 100.0,
         packets: 1,
         hash: 1,
         flows: plan.flows.iter().enumerate().map(flow).collect(),
-        links: vec![LinkSeen::default(); 2 * plan.links.len()],
-        nodes: vec![NodeSeen::default(); plan.nodes.len()],
+        links: vec![LinkResult::default(); 2 * plan.links.len()],
+        nodes: vec![NodeResult::default(); plan.nodes.len()],
     }
 }

@@ -1,7 +1,8 @@
 //! The part of a daemon's counters that a result needs: `docs/reference/counters.md`.
 
-use forwarder::{Amount, ForwarderStats, Traffic};
+use forwarder::{Amount, ForwarderStats, LinkCounters, Traffic};
 use net::management::{ContentStore, Pit, Queue};
+use record::Answers;
 use serde::Deserialize;
 
 /// A daemon at an instant.
@@ -28,7 +29,8 @@ pub struct Face {
     pub local: bool,
     pub received: Traffic,
     pub sent: Traffic,
-    pub marked: u64,
+    #[serde(flatten)]
+    pub counters: LinkCounters,
     pub lost: u64,
     pub queue: Queue,
     /// The queued packets at the end of earlier instances.
@@ -67,6 +69,12 @@ impl Counters {
         self.faces.iter().filter(|face| face.local).map(|face| face.received.data).sum()
     }
 
+    /// The answers of the content store and the producers.
+    pub fn answers(&self) -> Answers {
+        let store = &self.content_store.counters;
+        Answers { hits: store.hits, misses: store.misses, served: self.served() }
+    }
+
     /// The daemon has crashed in the state of its last sample: pending and queued packets are lost.
     pub fn crash(&mut self) {
         self.crashes += 1;
@@ -96,7 +104,7 @@ impl Face {
     fn add(&mut self, old: &Face) {
         self.received += &old.received;
         self.sent += &old.sent;
-        self.marked += old.marked;
+        self.counters += &old.counters;
         self.lost += old.lost;
         self.crashed += &old.crashed;
         let (queue, old) = (&mut self.queue, &old.queue);

@@ -180,7 +180,7 @@ fn link(scenario: &Scenario, observed: &Observed, moments: &Moments, number: usi
         tally: face.queue.tally,
         crashed: face.crashed,
         queued: queued(&face),
-        marked: face.marked,
+        counters: face.counters,
         wire: WireCounters { lost, ..WireCounters::default() },
         in_flight: 0,
     }
@@ -261,9 +261,7 @@ fn samples(scenario: &Scenario, observed: &Observed, moments: &Moments) -> Vec<(
                 node: NodeId(at),
                 pit: counters.pit.entries,
                 content_store: counters.content_store.entries,
-                hits: counters.content_store.counters.hits,
-                misses: counters.content_store.counters.misses,
-                served: counters.served(),
+                answers: counters.answers(),
                 process: usage.map(|usage| (usage.cpu, usage.memory)),
             };
             samples.push((*since, Sample::Node(node)));
@@ -312,6 +310,6 @@ fn link_sample(number: usize, since: Duration, face: &Face, pace: &mut Pace) -> 
         busy: pace.sent(since, face.sent.bytes),
         rate: Some(pace.rate(since)),
         drops: face.queue.tally.dropped.packets + face.lost,
-        marked: face.marked,
+        counters: face.counters,
     }
 }

@@ -1,37 +1,31 @@
 //! Answers of content stores and producers over time.
 
+use crate::counters::Counters;
 use crate::moments::Moments;
 use control::{Duration, Time};
-use record::{NetworkSample, StoreCounts, StoreSample};
+use record::{Answers, NetworkSample, StoreSample};
 use scenario::model::Scenario;
 use scenario::result::{Caching, sampling};
 
-/// By node, the counts at an instant.
-fn counts(moments: &Moments, at: Duration) -> Vec<StoreCounts> {
-    let mut counts = Vec::new();
+/// By node, the answers until an instant.
+fn answers(moments: &Moments, at: Duration) -> Vec<Answers> {
+    let mut answers = Vec::new();
     for moments in moments {
         let later = moments.partition_point(|one| one.since <= at);
         let last = later.checked_sub(1).map(|place| &moments[place].counters);
-        counts.push(last.map_or_else(StoreCounts::default, |last| StoreCounts {
-            hits: last.content_store.counters.hits,
-            misses: last.content_store.counters.misses,
-            served: last.served(),
-        }));
+        answers.push(last.map_or_else(Answers::default, Counters::answers));
     }
-    counts
+    answers
 }
 
 fn sample(moments: &Moments, at: Duration) -> StoreSample {
-    StoreSample { at: Time::ZERO + at, counts: counts(moments, at) }
+    StoreSample { at: Time::ZERO + at, answers: answers(moments, at) }
 }
 
 /// Of all nodes together.
 pub fn together(moments: &Moments, at: Duration) -> NetworkSample {
     let mut sum = NetworkSample { at: Time::ZERO + at, ..NetworkSample::default() };
-    for StoreCounts { hits, misses, served } in counts(moments, at) {
-        (sum.hits, sum.misses) = (sum.hits + hits, sum.misses + misses);
-        sum.served += served;
-    }
+    answers(moments, at).iter().for_each(|node| sum.answers += node);
     sum
 }
 

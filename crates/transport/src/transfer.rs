@@ -1,57 +1,31 @@
 //! The record of a transfer. Simulator, testbed, `weir get` and all results share it.
 
-use control::{Duration, Time};
+use control::{Duration, Time, summed};
 use serde::{Deserialize, Serialize};
 
-/// Counters of a transfer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-#[serde(default)]
-pub struct Counters {
-    /// Interests sent, retransmissions included.
-    pub interests: u64,
-    /// Data packets that answered a request.
-    pub data: u64,
-    /// Losses detected by timeout, or by the end of an Interest's lifetime.
-    pub timeouts: u64,
-    /// Losses detected by later answers; also Interests sent once more before a loss was detected.
-    pub gaps: u64,
-    /// False losses: the Data arrived after all.
-    pub false_timeouts: u64,
-    /// Nacks for Interests in flight.
-    pub nacks: u64,
-    /// Interests for items requested before.
-    pub retransmissions: u64,
-    /// Data packets with a congestion mark.
-    pub marks: u64,
-}
-
-impl Counters {
-    /// Adds the counts of another transfer.
-    pub fn add(&mut self, other: &Counters) {
-        self.interests += other.interests;
-        self.data += other.data;
-        self.timeouts += other.timeouts;
-        self.gaps += other.gaps;
-        self.false_timeouts += other.false_timeouts;
-        self.nacks += other.nacks;
-        self.retransmissions += other.retransmissions;
-        self.marks += other.marks;
-    }
-
-    /// The counts since `earlier` counts of the same transfer.
-    #[must_use]
-    pub fn since(&self, earlier: &Counters) -> Counters {
-        Counters {
-            interests: self.interests - earlier.interests,
-            data: self.data - earlier.data,
-            timeouts: self.timeouts - earlier.timeouts,
-            gaps: self.gaps - earlier.gaps,
-            false_timeouts: self.false_timeouts - earlier.false_timeouts,
-            nacks: self.nacks - earlier.nacks,
-            retransmissions: self.retransmissions - earlier.retransmissions,
-            marks: self.marks - earlier.marks,
-        }
+summed! {
+    /// Counters of a transfer.
+    #[derive(Copy, Serialize, Deserialize)]
+    #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+    #[serde(default)]
+    pub struct Counters {
+        /// Interests sent, retransmissions included.
+        pub interests: u64,
+        /// Data packets that answered a request.
+        pub data: u64,
+        /// Losses detected by timeout, or by the end of an Interest's lifetime.
+        pub timeouts: u64,
+        /// Losses detected by later answers; also Interests sent once more before a loss was
+        /// detected.
+        pub gaps: u64,
+        /// False losses: the Data arrived after all.
+        pub false_timeouts: u64,
+        /// Nacks for Interests in flight.
+        pub nacks: u64,
+        /// Interests for items requested before.
+        pub retransmissions: u64,
+        /// Data packets with a congestion mark.
+        pub marks: u64,
     }
 }
 
@@ -133,25 +107,6 @@ mod millis {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_since_earlier_ones_and_these_are_all_counts() {
-        let numbers = |n: u64| Counters {
-            interests: n,
-            data: n + 1,
-            timeouts: n + 2,
-            gaps: n + 3,
-            false_timeouts: n + 4,
-            nacks: n + 5,
-            retransmissions: n + 6,
-            marks: n + 7,
-        };
-        let (earlier, now) = (numbers(1), numbers(10));
-        let mut sum = now.since(&earlier);
-        assert_eq!((sum.interests, sum.marks), (9, 9));
-        sum.add(&earlier);
-        assert_eq!(sum, now);
-    }
 
     #[test]
     fn a_line_is_flat_and_reads_back() {

@@ -4,8 +4,8 @@ use super::described::record;
 use super::number::digits;
 use crate::model::{Scenario, Warmup};
 use crate::warmup;
-use control::{Duration, Time};
-use record::{StoreCounts, StoreSample};
+use control::{Duration, Since, Time};
+use record::{Answers, StoreSample};
 use serde::{Deserialize, Serialize};
 
 /// The effect of content stores.
@@ -127,7 +127,7 @@ impl Caching {
             whole: Hits::new(&between(first, end)),
             before: Hits::new(&between(first, cut)),
             after: Hits::new(&between(cut, end)),
-            nodes: stores.map(|(node, counts)| NodeHits::new(&node.name, counts)).collect(),
+            nodes: stores.map(|(node, answers)| NodeHits::new(&node.name, answers)).collect(),
         })
     }
 }
@@ -142,16 +142,9 @@ fn detected(samples: &[StoreSample]) -> Option<Time> {
     begins.get(warmup::mser5(&ratios)?).copied()
 }
 
-/// The counts between two samples, by node.
-fn between(from: &StoreSample, to: &StoreSample) -> Vec<StoreCounts> {
-    let pairs = from.counts.iter().zip(&to.counts);
-    pairs
-        .map(|(from, to)| StoreCounts {
-            hits: to.hits.saturating_sub(from.hits),
-            misses: to.misses.saturating_sub(from.misses),
-            served: to.served.saturating_sub(from.served),
-        })
-        .collect()
+/// The answers between two samples, by node.
+fn between(from: &StoreSample, to: &StoreSample) -> Vec<Answers> {
+    from.answers.iter().zip(&to.answers).map(|(from, to)| to.since(from)).collect()
 }
 
 fn ratio(part: u64, rest: u64) -> Option<f64> {
@@ -160,20 +153,20 @@ fn ratio(part: u64, rest: u64) -> Option<f64> {
 }
 
 impl Hits {
-    fn new(counts: &[StoreCounts]) -> Hits {
-        let hits = counts.iter().map(|counts| counts.hits).sum();
-        let served = counts.iter().map(|counts| counts.served).sum();
+    fn new(answers: &[Answers]) -> Hits {
+        let hits = answers.iter().map(|node| node.hits).sum();
+        let served = answers.iter().map(|node| node.served).sum();
         Hits { hits, served, hit_ratio: ratio(hits, served) }
     }
 }
 
 impl NodeHits {
-    fn new(node: &str, counts: &StoreCounts) -> NodeHits {
+    fn new(node: &str, answers: &Answers) -> NodeHits {
         NodeHits {
             node: node.to_owned(),
-            hits: counts.hits,
-            misses: counts.misses,
-            hit_ratio: ratio(counts.hits, counts.misses),
+            hits: answers.hits,
+            misses: answers.misses,
+            hit_ratio: ratio(answers.hits, answers.misses),
         }
     }
 }
@@ -184,7 +177,7 @@ mod tests {
 
     fn sample(at: u64, hits: u64, served: u64) -> StoreSample {
         let at = Time::ZERO + Duration::from_secs(at);
-        StoreSample { at, counts: vec![StoreCounts { hits, misses: 2 * served, served }] }
+        StoreSample { at, answers: vec![Answers { hits, misses: 2 * served, served }] }
     }
 
     #[test]

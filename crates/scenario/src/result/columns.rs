@@ -270,7 +270,7 @@ pub const LINKS: &[Column<Link>] = &[
         }),
     ),
     count("drops", ["drops", "lost"], 0, |link| link.drops),
-    count("marked", ["marked", "marked"], 2, |link| link.marked),
+    count("marked", ["marked", "marked"], 2, |link| link.counters.marked),
     count("interests", ["Interests", "Interests"], 2, |link| link.interests),
     count("data", ["Data", "Data"], 2, |link| link.data),
     count("nacks", ["Nacks", "Nacks"], 3, |link| link.nacks),
@@ -285,9 +285,9 @@ pub const NODES: &[Column<Node>] = &[
     count("cs_hits", ["store hits", "store hits"], 0, |node| node.cs_hits),
     count("cs_misses", ["misses", "store misses"], 1, |node| node.cs_misses),
     count("pit_max", ["most pending", "most pending"], 1, |node| node.pit_max),
-    paged(count("satisfied", ["satisfied", "satisfied"], 0, |node| node.satisfied)),
-    paged(count("nacked", ["nacked", "nacked"], 0, |node| node.nacked)),
-    count("expired", ["expired", "expired"], 2, |node| node.expired),
+    paged(count("satisfied", ["satisfied", "satisfied"], 0, |node| node.interests.satisfied)),
+    paged(count("nacked", ["nacked", "nacked"], 0, |node| node.interests.nacked)),
+    count("expired", ["expired", "expired"], 2, |node| node.interests.expired),
 ];
 
 /// Content stores.

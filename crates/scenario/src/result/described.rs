@@ -46,6 +46,50 @@ pub enum Value {
     Text(String),
 }
 
+impl Field {
+    /// A field of this type.
+    pub(super) const fn of<T: Held>(name: &'static str, help: &'static str) -> Field {
+        Field { name, help, kind: T::KIND, optional: T::OPTIONAL }
+    }
+}
+
+/// The fields with these names and meanings, all of them counts.
+pub(super) const fn counts<const N: usize>(named: &[(&'static str, &'static str)]) -> [Field; N] {
+    let mut fields = [Field::of::<u64>("", ""); N];
+    let mut at = 0;
+    while at < N {
+        let (name, help) = named[at];
+        fields[at] = Field::of::<u64>(name, help);
+        at += 1;
+    }
+    fields
+}
+
+/// The number of fields in all of these groups.
+pub(super) const fn length(groups: &[&[Field]]) -> usize {
+    let (mut sum, mut at) = (0, 0);
+    while at < groups.len() {
+        sum += groups[at].len();
+        at += 1;
+    }
+    sum
+}
+
+/// The fields of these groups, one group after the other.
+pub(super) const fn joined<const N: usize>(groups: &[&[Field]]) -> [Field; N] {
+    let mut fields = [Field::of::<u64>("", ""); N];
+    let (mut filled, mut group) = (0, 0);
+    while group < groups.len() {
+        let mut at = 0;
+        while at < groups[group].len() {
+            fields[filled] = groups[group][at];
+            (filled, at) = (filled + 1, at + 1);
+        }
+        group += 1;
+    }
+    fields
+}
+
 /// Types that a field may have.
 pub trait Held {
     /// The type in the manual.
@@ -99,12 +143,17 @@ impl<T: Held> Held for Option<T> {
 }
 
 /// Declares a record: a struct whose fields are described by their doc comments. A file may lack
-/// fields that are younger than it.
+/// fields that are younger than it. The counts of a `part` are fields of the record in files and
+/// tables; the part describes them.
 macro_rules! record {
     (
         $(#[doc = $about:literal])+
         pub struct $name:ident {
             $( $(#[doc = $help:literal])+ pub $field:ident: $type:ty, )+
+            $(
+                part $part:ident: $counts:ty,
+                $( $(#[doc = $rest_help:literal])+ pub $rest:ident: $rest_type:ty, )+
+            )?
         }
     ) => {
         $(#[doc = $about])+
@@ -113,23 +162,42 @@ macro_rules! record {
         #[serde(default)]
         pub struct $name {
             $( $(#[doc = $help])+ pub $field: $type, )+
+            $(
+                /// Counts, which are fields of the record in files and tables.
+                #[serde(flatten)]
+                pub $part: $counts,
+                $( $(#[doc = $rest_help])+ pub $rest: $rest_type, )+
+            )?
         }
 
         impl $name {
             /// Its fields, in their order.
-            pub const FIELDS: &'static [$crate::result::Field] = &[
-                $( $crate::result::Field {
-                    name: stringify!($field),
-                    help: concat!($($help),+),
-                    kind: <$type as $crate::result::Held>::KIND,
-                    optional: <$type as $crate::result::Held>::OPTIONAL,
-                }, )+
-            ];
+            pub const FIELDS: &'static [$crate::result::Field] = {
+                use $crate::result::described::{self, Field};
+                const GROUPS: &[&[Field]] = &[
+                    &[ $( Field::of::<$type>(stringify!($field), concat!($($help),+)), )+ ],
+                    $(
+                        &described::counts::<{ <$counts>::COUNTS.len() }>(<$counts>::COUNTS),
+                        &[ $( Field::of::<$rest_type>(
+                            stringify!($rest),
+                            concat!($($rest_help),+),
+                        ), )+ ],
+                    )?
+                ];
+                &described::joined::<{ described::length(GROUPS) }>(GROUPS)
+            };
 
             /// The values of its fields, in their order.
             #[must_use]
             pub fn values(&self) -> Vec<$crate::result::Value> {
-                vec![ $( $crate::result::Held::value(&self.$field), )+ ]
+                use $crate::result::Held;
+                let values = vec![ $( Held::value(&self.$field), )+ ];
+                $(
+                    let mut values = values;
+                    values.extend(self.$part.values().map($crate::result::Value::Count));
+                    values.extend([ $( Held::value(&self.$rest), )+ ]);
+                )?
+                values
             }
         }
     };
@@ -150,6 +218,31 @@ mod tests {
             /// How long it took.
             pub taken_s: Option<f64>,
         }
+    }
+
+    record! {
+        /// A link.
+        pub struct Marking {
+            /// Its name.
+            pub name: String,
+            part counters: record::LinkCounters,
+            /// How long it took.
+            pub taken_s: Option<f64>,
+        }
+    }
+
+    #[test]
+    fn the_counts_of_a_part_are_fields_of_the_record() {
+        let names: Vec<&str> = Marking::FIELDS.iter().map(|field| field.name).collect();
+        let counts: Vec<&str> = record::LinkCounters::COUNTS.iter().map(|one| one.0).collect();
+        assert_eq!(names, [&["name"], &*counts, &["taken_s"]].concat());
+        let text = r#"{"name":"x","marked":3,"taken_s":0.5}"#;
+        let marking: Marking = serde_json::from_str(text).unwrap();
+        assert_eq!(marking.counters.marked, 3);
+        assert_eq!(marking.values()[1], Value::Count(3));
+        assert_eq!(marking.values().len(), names.len());
+        assert_eq!(serde_json::to_string(&marking).unwrap(), text);
+        assert_eq!(serde_json::from_str::<Marking>("{}").unwrap(), Marking::default());
     }
 
     #[test]

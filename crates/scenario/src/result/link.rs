@@ -2,7 +2,7 @@
 
 use super::described::record;
 use crate::model::{Direction, Queue};
-use record::LinkResult;
+use record::{LinkCounters, LinkResult};
 
 record! {
     /// One direction of a link.
@@ -38,8 +38,7 @@ record! {
         pub drops: u64,
         /// Of these, packets that the queue or its management dropped.
         pub queue_drops: u64,
-        /// Data packets sent with a congestion mark.
-        pub marked: u64,
+        part counters: LinkCounters,
         /// Interests sent.
         pub interests: u64,
         /// Data sent.
@@ -79,7 +78,7 @@ impl Link {
             queue_delay_p99_ms: None,
             drops: link.drops(),
             queue_drops: link.tally.dropped.packets,
-            marked: link.marked,
+            counters: link.counters,
             interests: link.sent.interests,
             data: link.sent.data,
             nacks: link.sent.nacks,

@@ -2,7 +2,7 @@
 
 use super::described::record;
 use crate::model::Scenario;
-use record::NodeResult;
+use record::{InterestCounters, NodeResult};
 
 record! {
     /// A node.
@@ -29,14 +29,7 @@ record! {
         pub interests_in: u64,
         /// Data packets sent.
         pub data_out: u64,
-        /// Pending Interests that Data satisfied.
-        pub satisfied: u64,
-        /// Pending Interests that ended with a Nack.
-        pub nacked: u64,
-        /// Pending Interests that expired.
-        pub expired: u64,
-        /// Interests aggregated with a pending one.
-        pub aggregated: u64,
+        part interests: InterestCounters,
         /// Pending Interests that ended because the node crashed.
         pub crashed: u64,
         /// Pending Interests at the end.
@@ -75,10 +68,7 @@ impl Node {
             pit_max: node.pit_max,
             interests_in: node.stats.received.interests,
             data_out: node.stats.sent.data,
-            satisfied: node.stats.satisfied,
-            nacked: node.stats.nacked,
-            expired: node.stats.expired,
-            aggregated: node.stats.aggregated,
+            interests: (&node.stats).into(),
             crashed: node.crashed,
             pending: node.pit,
             dropped: by_reason(node.stats.drops.iter().map(|(reason, n)| (reason.name(), n))),

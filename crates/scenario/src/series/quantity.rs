@@ -85,10 +85,10 @@ pub const WORKLOAD: &[Quantity<WorkloadSample>] = &[
 /// The recorded quantities of all content stores together, if there are some.
 pub const NETWORK: &[Quantity<NetworkSample>] = &[
     quantity("cs_hits", "Interests since the beginning that content stores answered", |s, _| {
-        Some(s.hits as f64)
+        Some(s.answers.hits as f64)
     }),
     quantity("served", "packets since the beginning that producers sent", |s, _| {
-        Some(s.served as f64)
+        Some(s.answers.served as f64)
     }),
 ];
 
@@ -116,7 +116,7 @@ pub const LINK: &[Quantity<LinkSample>] = &[
         Some(s.drops as f64)
     }),
     quantity("marked", "Data sent with a congestion mark since the beginning", |s, _| {
-        Some(s.marked as f64)
+        Some(s.counters.marked as f64)
     }),
 ];
 
@@ -125,13 +125,13 @@ pub const NODE: &[Quantity<NodeSample>] = &[
     quantity("pit", "pending Interests", |s, _| Some(s.pit as f64)),
     quantity("cs_packets", "Data in the content store", |s, _| Some(s.content_store as f64)),
     quantity("cs_hits", "Interests since the beginning that it answered", |s, _| {
-        Some(s.hits as f64)
+        Some(s.answers.hits as f64)
     }),
     quantity("cs_misses", "Interests since the beginning that it did not answer", |s, _| {
-        Some(s.misses as f64)
+        Some(s.answers.misses as f64)
     }),
     quantity("served", "packets since the beginning that producers at the node sent", |s, _| {
-        Some(s.served as f64)
+        Some(s.answers.served as f64)
     }),
     quantity(
         "cpu",

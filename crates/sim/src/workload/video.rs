@@ -262,7 +262,7 @@ impl Player {
 /// Adds the bytes and counters of a fetch.
 fn add(sum: &mut Transfer, one: &Transfer) {
     sum.bytes += one.bytes;
-    sum.counters.add(&one.counters);
+    sum.counters += &one.counters;
 }
 
 impl fmt::Debug for VideoSpec {

@@ -3,8 +3,10 @@
 use super::case::{Case, Found};
 use super::rule::Rule;
 use crate::domain::{Bounds, Fairness};
+use crate::observe::FlowSeen;
 use crate::oracle::{self, Job};
 use crate::plan::Plan;
+use record::Transfer;
 
 /// Bytes of a packet outside its content, for promises about the link's rate: name, segment number,
 /// a digest as signature, and the link header.
@@ -19,14 +21,15 @@ pub(super) fn check(case: &Case<'_>, found: &mut Found) {
     utilisation(case, bounds, found);
     fairness(case, bounds, found);
     for (number, seen) in case.seen.flows.iter().enumerate() {
-        let data = seen.data as f64;
+        let Transfer { counters, in_flight, .. } = seen.result.transfer;
+        let data = counters.data as f64;
         let most = bounds.false_losses * data + FEW;
-        let mistaken = seen.false_timeouts;
+        let mistaken = counters.false_timeouts;
         found.check(Rule::DomainFalseLosses, mistaken as f64 <= most, || {
             format!("flow {number}: {mistaken} losses were none, of {data} Data; {most:.0} may be")
         });
         let most = bounds.repetition * data + FEW;
-        let interests = seen.interests as f64 - seen.in_flight as f64;
+        let interests = counters.interests as f64 - in_flight as f64;
         found.check(Rule::DomainRepetition, interests <= most, || {
             format!("flow {number}: {interests} Interests for {data} Data; {most:.0} may be")
         });
@@ -58,7 +61,7 @@ fn utilisation(case: &Case<'_>, bounds: &Bounds, found: &mut Found) {
     let Ok(ideal) = oracle::completion(&rates, &jobs) else { return };
     let start = jobs.iter().map(|job| job.start).fold(f64::INFINITY, f64::min);
     let ideal = ideal.into_iter().fold(0.0, f64::max) - start;
-    let ends = case.seen.flows.iter().map(|flow| flow.end_s.unwrap_or(case.seen.ended_s));
+    let ends = case.seen.flows.iter().map(|flow| flow.end_s().unwrap_or(case.seen.ended_s));
     let taken = ends.fold(0.0, f64::max) - start;
     let round_trip =
         case.facts.flows.iter().filter_map(|f| Some(f.way?.round_trip)).fold(0.0, f64::max);
@@ -79,8 +82,8 @@ fn fairness(case: &Case<'_>, bounds: &Bounds, found: &mut Found) {
     let longest =
         case.facts.flows.iter().filter_map(|f| Some(f.way?.round_trip)).fold(0.0, f64::max);
     let convergence = CONVERGENCE_ROUND_TRIPS * longest;
-    let from = case.seen.flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max) + convergence;
-    let ends = case.seen.flows.iter().map(|flow| flow.end_s.unwrap_or(case.seen.ended_s));
+    let from = case.seen.flows.iter().map(FlowSeen::start_s).fold(0.0, f64::max) + convergence;
+    let ends = case.seen.flows.iter().map(|flow| flow.end_s().unwrap_or(case.seen.ended_s));
     let to = ends.fold(f64::INFINITY, f64::min);
     // Samples must be fine enough for shares.
     if to - from < convergence.max(10.0 * case.seen.interval_s) {

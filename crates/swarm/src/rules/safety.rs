@@ -6,6 +6,7 @@ use crate::facts::{DISCOVERY_S, FlowFacts};
 use crate::observe::FlowSeen;
 use crate::plan::{FaultKind, Flow, Manner};
 use crate::write::PATIENCE_S;
+use record::{Counters, LinkResult, Transfer};
 
 /// If all consumers react to losses, a queue drops at most every second packet: a consumer in slow
 /// start doubles its window per round trip, and so offers at most twice the capacity.
@@ -58,6 +59,10 @@ impl One<'_> {
         self.facts.way.is_some_and(|way| way.is_within_lifetime())
     }
 
+    fn transfer(&self) -> &Transfer {
+        &self.seen.result.transfer
+    }
+
     /// A fault affects its path in this span, or unresponsive flows run.
     fn disturbed(&self, from: f64, to: f64) -> bool {
         let broken = self.facts.outages.iter().any(|(down, up)| *down < to && *up > from);
@@ -71,7 +76,7 @@ fn quiet_from(case: &Case<'_>) -> f64 {
     flows
         .map(|(flow, seen)| match &flow.manner {
             Manner::Fetch(_) => 0.0,
-            Manner::Deaf(_) => seen.end_s.unwrap_or(f64::INFINITY),
+            Manner::Deaf(_) => seen.end_s().unwrap_or(f64::INFINITY),
             // The last Interest may be pending for another lifetime.
             Manner::Constant { stop_ms, .. } => *stop_ms as f64 / 1e3 + 4.0,
         })
@@ -87,7 +92,8 @@ const CHANCE: f64 = 1e-6;
 
 /// The packets lost on its path may include all Interests of discovery, or their answers.
 fn unlucky(case: &Case<'_>, one: &One<'_>) -> bool {
-    if one.seen.data > 0 {
+    let counters = &one.transfer().counters;
+    if counters.data > 0 {
         return false;
     }
     let all: Vec<usize> = (0..case.seen.links.len()).collect();
@@ -96,19 +102,19 @@ fn unlucky(case: &Case<'_>, one: &One<'_>) -> bool {
     for pipe in pipes {
         // The shares that pass in both directions of the link.
         let [there, back] = [*pipe, *pipe ^ 1].map(|pipe| {
-            let seen = &case.seen.links[pipe];
-            1.0 - seen.dropped.packets as f64 / (seen.offered.packets.max(1)) as f64
+            let tally = &case.seen.links[pipe].tally;
+            1.0 - tally.dropped.packets as f64 / (tally.offered.packets.max(1)) as f64
         });
         both *= there * back;
     }
     let wires = one.facts.way.map_or(1.0, |way| 1.0 - way.worst);
-    (1.0 - both * wires).powi(one.seen.interests.min(1_000) as i32) > CHANCE
+    (1.0 - both * wires).powi(counters.interests.min(1_000) as i32) > CHANCE
 }
 
 fn fails(case: &Case<'_>, one: &One<'_>, found: &mut Found) {
-    let Some(error) = &one.seen.error else { return };
-    let start = one.seen.start_s;
-    let end = one.seen.end_s.unwrap_or(case.seen.ended_s);
+    let Some(error) = &one.transfer().error else { return };
+    let start = one.seen.start_s();
+    let end = one.seen.end_s().unwrap_or(case.seen.ended_s);
     let by_fault = crashes(case, one.flow.at)
         || unlucky(case, one)
         || one.disturbed(start, start + DISCOVERY_S)
@@ -119,18 +125,19 @@ fn fails(case: &Case<'_>, one: &One<'_>, found: &mut Found) {
 }
 
 fn completes(case: &Case<'_>, one: &One<'_>, found: &mut Found) {
-    if one.seen.complete || one.seen.error.is_some() || crashes(case, one.flow.at) {
+    let Transfer { bytes, complete, error, .. } = one.transfer();
+    if *complete || error.is_some() || crashes(case, one.flow.at) {
         return;
     }
     let healed = one.facts.outages.iter().map(|outage| outage.1).fold(0.0, f64::max);
-    let from = one.seen.start_s.max(healed).max(one.quiet);
+    let from = one.seen.start_s().max(healed).max(one.quiet);
     // One after the other, each with the slowest working consumer, and a timeout per lost packet.
     let slowest: f64 = case.facts.flows.iter().map(|facts| facts.slowest_s).sum();
     let timeout = one.facts.way.map_or(0.0, |way| way.timeout());
     let due = from + slowest + losses(case) as f64 * timeout;
     found.check(Rule::Completes, case.seen.ended_s < due * (1.0 - 1e-3), || {
         let size = case.plan.contents[one.flow.content].size;
-        let (number, bytes, ended) = (one.number, one.seen.bytes, case.seen.ended_s);
+        let (number, ended) = (one.number, case.seen.ended_s);
         format!(
             "flow {number} has {bytes} of {size} bytes at {ended:.1} s; stop and wait takes until \
              {due:.1} s for all flows by turns"
@@ -140,16 +147,16 @@ fn completes(case: &Case<'_>, one: &One<'_>, found: &mut Found) {
 
 /// Lost packets, on links and in nodes.
 fn losses(case: &Case<'_>) -> u64 {
-    let links = case.seen.links.iter();
-    let on_links = links.map(|l| l.dropped.packets + l.crashed.packets + l.lost + l.down);
-    on_links.sum::<u64>() + case.seen.nodes.iter().map(|node| node.drops).sum::<u64>()
+    let on_links = case.seen.links.iter().map(LinkResult::drops);
+    let in_nodes = case.seen.nodes.iter().map(|node| node.stats.drops.total());
+    on_links.chain(in_nodes).sum()
 }
 
 /// The spans between arrivals, from the beginning to the end.
 fn gaps(case: &Case<'_>, seen: &FlowSeen) -> Vec<(f64, f64)> {
-    let end = seen.end_s.unwrap_or(case.seen.ended_s);
+    let end = seen.end_s().unwrap_or(case.seen.ended_s);
     let came = seen.progress.iter().map(|(at, _)| *at).filter(|at| *at < end);
-    let instants: Vec<f64> = std::iter::once(seen.start_s).chain(came).chain([end]).collect();
+    let instants: Vec<f64> = std::iter::once(seen.start_s()).chain(came).chain([end]).collect();
     instants.windows(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
@@ -171,13 +178,13 @@ fn recovers(case: &Case<'_>, one: &One<'_>, found: &mut Found) {
     let Some(way) = one.facts.way else { return };
     let most = way.recovery() + 2.0 * case.seen.interval_s;
     for (_, up) in &one.facts.outages {
-        let ended = one.seen.end_s.is_some_and(|end| end <= *up);
-        let late = one.seen.start_s >= *up || crashes(case, one.flow.at);
+        let ended = one.seen.end_s().is_some_and(|end| end <= *up);
+        let late = one.seen.start_s() >= *up || crashes(case, one.flow.at);
         if ended || late || one.disturbed(*up, up + most) || up + most > case.seen.ended_s {
             continue;
         }
         // A fetch that failed in the outage is the affair of another rule.
-        let failed = one.seen.error.is_some();
+        let failed = one.transfer().error.is_some();
         let came = one.seen.progress.iter().any(|(at, _)| *at > *up && *at <= up + most);
         found.check(Rule::Recovers, came || failed, || {
             let number = one.number;
@@ -189,10 +196,11 @@ fn recovers(case: &Case<'_>, one: &One<'_>, found: &mut Found) {
 }
 
 fn false_losses(one: &One<'_>, found: &mut Found) {
-    let (number, seen) = (one.number, one.seen);
-    let most = FEW + (STORM * seen.data as f64) as u64;
-    found.check(Rule::FalseLosses, seen.false_timeouts <= most, || {
-        format!("flow {number}: {} losses were none, of {} Data", seen.false_timeouts, seen.data)
+    let Counters { data, false_timeouts, .. } = one.transfer().counters;
+    let most = FEW + (STORM * data as f64) as u64;
+    found.check(Rule::FalseLosses, false_timeouts <= most, || {
+        let number = one.number;
+        format!("flow {number}: {false_timeouts} losses were none, of {data} Data")
     });
 }
 
@@ -202,9 +210,13 @@ fn repetition(case: &Case<'_>, found: &mut Found) {
         return;
     }
     let seen = &case.seen;
-    let interests: u64 = seen.flows.iter().map(|flow| flow.interests).sum();
-    let answered: u64 = seen.flows.iter().map(|flow| flow.data + flow.nacks).sum();
-    let open: u64 = seen.flows.iter().map(|flow| flow.in_flight).sum();
+    let (mut counters, mut open) = (Counters::default(), 0);
+    for flow in &seen.flows {
+        counters += &flow.result.transfer.counters;
+        open += flow.result.transfer.in_flight;
+    }
+    let Counters { interests, data, nacks, .. } = counters;
+    let answered = data + nacks;
     // A lost packet may have been for any of the flows.
     let sharers = seen.flows.len() as u64;
     let lost = losses(case) * sharers;

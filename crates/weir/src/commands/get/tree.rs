@@ -301,7 +301,7 @@ impl Getting<'_> {
         let tally = fetch.receiver.tally;
         sums.fetched.fetched_files += tally.fetched_files;
         sums.fetched.fetched_bytes += tally.fetched_bytes;
-        sums.counters.add(&batch.stats().counters);
+        sums.counters += &batch.stats().counters;
         sums.forged += batch.stats().forged;
         moved?;
         let lost = decisive(&fetch.receiver.lost);

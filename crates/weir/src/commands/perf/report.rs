@@ -1,7 +1,7 @@
 //! The measurements of `weir perf client`: of an interval, of a flow, and of the whole run.
 
 use crate::output::width;
-use control::{Rate, Size, Time};
+use control::{Rate, Since, Size, Time};
 use scenario::result::digits;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -63,7 +63,7 @@ impl Gauge {
     pub fn end_interval(&mut self, fetch: &Fetch, sum: &mut Sample, rtt: &mut Histogram) {
         let (bytes, counters) = (fetch.bytes().1, fetch.stats().counters);
         sum.bytes += bytes - self.bytes;
-        sum.counters.add(&counters.since(&self.counters));
+        sum.counters += &counters.since(&self.counters);
         sum.add_state(fetch);
         rtt.merge(&self.rtt);
         self.earlier.merge(&self.rtt);
@@ -73,7 +73,7 @@ impl Gauge {
     /// Adds the values of the whole run to `sum`, and its round-trip times to `rtt`.
     pub fn whole(&self, fetch: &Fetch, sum: &mut Sample, rtt: &mut Histogram) {
         sum.bytes += fetch.bytes().1;
-        sum.counters.add(&fetch.stats().counters);
+        sum.counters += &fetch.stats().counters;
         sum.add_state(fetch);
         rtt.merge(&self.earlier);
         rtt.merge(&self.rtt);
