@@ -84,7 +84,7 @@ class Upload(Browser):
         page.locator("#upload li.done").wait_for()
         self.assertTrue(self.fetched("/up/film.webm") == file.read_bytes())
 
-    def test_refusals_are_shown(self):
+    def test_rejections_are_shown(self):
         # Beside its content, an object counts with 1 kB, its name, digests and signatures. Those
         # are shorter than 1 kB: there is room for one object, and not for two.
         page = self.page(self.gateway("--put-limit", "10 B", "--quota", "3 kB"), expected=["507"])

@@ -360,7 +360,7 @@ class Uploads(Alone):
             self.assertEqual(self.put(gateway, "/up/x", b"again", If_Match=headers["ETag"])[0], 201)
             self.assertEqual(gateway.ask("/up/x", "HEAD")[1]["Content-Length"], "5")
 
-    def test_a_name_is_free_after_a_refusal(self):
+    def test_a_name_is_free_after_a_rejection(self):
         gateway = self.gateway()
         statuses = []
         with contextlib.closing(gateway.connect()) as connection:

@@ -66,7 +66,7 @@ class Watch(Alone):
             # The answers may take unequal times.
             self.assertGreater(after - before, 500)
 
-    def test_a_terminal_is_drawn_anew(self):
+    def test_a_terminal_is_drawn_again(self):
         """Each drawing begins at the top and leaves room for the cursor."""
         terminal, end = os.openpty()
         self.addCleanup(os.close, terminal)

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_summed_up_and_the_next_one_begins_anew() {
+    fn a_step_is_summed_up_and_the_next_one_begins_again() {
         let mut flow = Observer::default();
         flow.on_ack(&ack(20));
         flow.on_ack(&ack(40));

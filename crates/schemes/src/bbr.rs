@@ -340,7 +340,7 @@ impl Bbr {
         let rtt_min = self.path.rtt_min;
         let is_changed = self.path.path_change.judge(&self.round, bandwidth, gain, rtt_min);
         if is_changed || self.share.is_starved() {
-            self.measure_anew(cx.now);
+            self.measure_again(cx.now);
         }
         self.round.next(self.delivery.delivered(), in_flight);
         self.bandwidth.next_round();
@@ -418,12 +418,12 @@ impl Bbr {
         }
         let stale = now.since(self.path.rtt_min_at) > self.settings.probe_rtt_interval;
         if stale {
-            self.measure_anew(now);
+            self.measure_again(now);
         }
     }
 
     /// The known round-trip time is too old, or of a nearer node.
-    fn measure_anew(&mut self, now: Time) {
+    fn measure_again(&mut self, now: Time) {
         if !matches!(self.mode, Mode::ProbeRtt { .. } | Mode::Startup) {
             let latest = self.path.rtt.latest().unwrap_or(self.path.rtt_min);
             self.path.rtt_min = self.round.rtt_min().min(latest);

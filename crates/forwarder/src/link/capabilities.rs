@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_opened_anew_begins_anew() {
+    fn a_link_that_is_opened_again_begins_again() {
         let mut capabilities = capabilities(Announce::Answer);
         capabilities.on_idle(at(0), &plain(Capability::ALL), true);
         capabilities.opened();

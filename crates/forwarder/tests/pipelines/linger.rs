@@ -90,7 +90,7 @@ fn an_entry_lingers_as_long_as_it_was_asked_to() {
 }
 
 #[test]
-fn a_new_interest_is_asked_anew() {
+fn a_new_interest_is_asked_again() {
     let mut w = world();
     w.bench.receive(w.up[0], &data("/a", b"x"));
     w.bench.one(w.down);

@@ -99,7 +99,7 @@ fn a_time_out_leaves_one_segment_and_counts_once() {
 }
 
 #[test]
-fn the_timer_begins_anew_with_each_answer_to_the_oldest() {
+fn the_timer_begins_again_with_each_answer_to_the_oldest() {
     let mut play = play(&[("initial_window", "4")]);
     let outs = send(&mut play, 4);
     let overdue = |play: &Play, out: &Out| play.control.overdue_at(0, out.sent_at);

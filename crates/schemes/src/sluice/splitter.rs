@@ -11,9 +11,9 @@
 //! - w is the rate that Data by this next hop allow, by the consumer's own rule; before the first
 //!   offer, the mean of the others. Without any offer, links share by their rates, as in MIRCC,
 //!   section 4.3.3.
-//! - A next hop that was not asked for a second is next: no Interest would bring its next offer. So a
-//!   slow path, or one that lies, gets one Interest a second and no more, and does not count for
-//!   the consumer (`lanes.rs`).
+//! - A next hop that was not asked for a second is next: without Interests its offers never
+//!   change. So a slow path, or one that lies, gets one Interest a second and no more, and does
+//!   not count for the consumer (`lanes.rs`).
 //! - A next hop that has answered nothing for two round trips is left. Each second it gets a copy
 //!   of an Interest that another one gets, and its first answer brings it back.
 //! - The answer of a far next hop comes long after those of near ones, and a consumer that does not

@@ -102,7 +102,7 @@ fn lies_take_nothing_from_others_and_stop_no_transfer() {
         // Others lose a tenth at most, in which the beginning of both is included.
         assert!(other > 0.9 * SHARE, "{lie:?}: {other} of {SHARE}");
         let least = match lie {
-            // One Interest a second is left to a flow that is offered nothing, so that it receives later offers.
+            // A flow that is offered nothing sends one Interest a second, to receive later offers.
             Lie::Nothing | Lie::Chance => 0.9 * 8.0 * SEGMENT as f64,
             // The model rules then, and the link gives each flow its share.
             Lie::Everything | Lie::Garbage | Lie::Spread => 0.9 * SHARE,

@@ -84,7 +84,7 @@ fn without_the_new_connection_silence_would_be_congestion() {
 }
 
 #[test]
-fn patience_begins_anew_with_the_new_connection() {
+fn patience_begins_again_with_the_new_connection() {
     let content = bytes(SIZE);
     let (mut fetch, mut sink, mut producer, at) =
         begun(&content, &Pipe::default(), Duration::from_millis(30));

@@ -292,7 +292,7 @@ mod tests {
 
     /// A full disk, a kill or a power cut at that moment would lose all progress otherwise.
     #[test]
-    fn a_journal_is_whole_until_it_is_written_anew() {
+    fn a_journal_is_whole_until_it_is_written_again() {
         let interrupted = Interrupted::new(&runs());
         interrupted.write_part();
         let new = interrupted.path.with_extension("new");
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn another_object_version_root_or_segment_size_begins_anew() {
+    fn another_object_version_root_or_segment_size_begins_again() {
         let there = Interrupted::new(&runs());
         let others = [
             ObjectInfo { name: "/a/v=2".parse().unwrap(), ..info() },

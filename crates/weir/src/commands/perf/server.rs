@@ -52,7 +52,7 @@ pub struct Counts {
     /// Bytes of content sent.
     content_bytes: u64,
     /// Requests below its name for packets that do not exist: answered with a Nack.
-    rejected: u64,
+    refused: u64,
     /// Interests for other names.
     unknown: u64,
     /// Requests dropped because too many answers were waiting, they waited too long, or the
@@ -143,7 +143,7 @@ impl Server {
             }
         }
         if let Some(range) = Range::of(missing) {
-            self.counts.rejected += u64::from(missing.count());
+            self.counts.refused += u64::from(missing.count());
             let mut header = LpHeader { options: answer(asked, None), ..header.clone() };
             header.options.set(&range);
             self.nack(header, interest, overdue);
@@ -211,7 +211,7 @@ impl Endpoint for Server {
                 self.push(LpHeader { options, ..header }, Answer::Data(run, wanted), overdue);
             }
             None => {
-                self.counts.rejected += 1;
+                self.counts.refused += 1;
                 let options = answer(&asked, None);
                 self.nack(LpHeader { options, ..header }, fragment, overdue);
             }
@@ -351,7 +351,7 @@ mod tests {
         let segment: Name = format!("{RUN}/v=1/seg=2").parse().unwrap();
         assert_eq!(answers(&mut server), [&segment.to_string(), "Nack", "Nack"]);
         let counts = server.counts;
-        assert_eq!((counts.answered, counts.content_bytes, counts.rejected), (1, 500, 2));
+        assert_eq!((counts.answered, counts.content_bytes, counts.refused), (1, 500, 2));
         assert_eq!((counts.unknown, counts.malformed, counts.dropped), (1, 1, 0));
     }
 
@@ -363,7 +363,7 @@ mod tests {
         server.receive(Time::ZERO, &frame(&format!("{RUN}/v=1/seg=1"), options));
         let name = |n: u8| format!("{RUN}/v=1/seg={n}").parse::<Name>().unwrap().to_string();
         assert_eq!(answers(&mut server), [name(1), name(2), "Nack".to_owned()]);
-        assert_eq!(server.counts.rejected, 2);
+        assert_eq!(server.counts.refused, 2);
     }
 
     #[test]

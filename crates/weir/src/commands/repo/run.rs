@@ -50,7 +50,7 @@ pub struct Summary {
     /// Bytes of content sent.
     content_bytes: u64,
     /// Requests for packets that do not exist.
-    rejected: u64,
+    refused: u64,
     /// Interests for names that are not in the store.
     unknown: u64,
     /// Requests dropped because too many answers were waiting.
@@ -376,7 +376,7 @@ impl Summary {
         Summary {
             answered: stats.answered,
             content_bytes: stats.content_bytes,
-            rejected: stats.rejected,
+            refused: stats.rejected,
             unknown: stats.unknown,
             dropped: stats.dropped,
             malformed: stats.malformed,

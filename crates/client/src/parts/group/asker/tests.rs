@@ -272,7 +272,7 @@ fn only_answers_to_the_last_interest_end_an_attempt_for_one_that_is_gone() {
 }
 
 #[test]
-fn over_a_new_connection_one_that_is_gone_is_sought_anew_after_a_pause() {
+fn over_a_new_connection_one_that_is_gone_is_sought_again_after_a_pause() {
     let mut asker = asker();
     asker.ask_gone(Time::ZERO, "/alice/1".parse().unwrap());
     let own = sent(&mut asker, Time::ZERO).unwrap();
