@@ -107,9 +107,9 @@ class SharedPrefix(_service.Kept):
             sections={"[strategy]": {"prefix": "/victim", "strategy": "multicast"}},
         )
 
-    def test_producer_that_refuses_everything(self):
+    def test_producer_that_rejects_everything(self):
         """It answers each Interest with a Nack, before the honest one can. Others keep theirs."""
-        self.shared("refusing")
+        self.shared("rejecting")
 
     def test_silent_producer(self):
         """It answers nothing. Others keep their rate."""
@@ -157,7 +157,7 @@ class Manifests(_service.Kept):
         argv += ["--socket", router.daemon.socket, "--json", *options]
         return target, self.enterContext(Child(argv, self.folder / f"{case}.log"))
 
-    def refuse_all(self, options=()):
+    def reject_all(self, options=()):
         """Every case ends with an error, in bounded time and memory, and leaves nothing."""
         with _service.Router(faces=[FACE], routes=[("/forged", "hostile")]) as router:
             router.attack("produce", how="forging", port=HOSTILE)
@@ -184,11 +184,11 @@ class Manifests(_service.Kept):
 
     def test_forged_manifests_without_trust(self):
         """Absurd counts, wrong levels, digests of something else, all signed by digest."""
-        self.refuse_all()
+        self.reject_all()
 
     def test_forged_manifests_with_trust(self):
         """The same where the consumer trusts one key, which signed none of them."""
         argv = [_service.PROGRAM(), "key", "new", "/trusted"]
         trusted = self.folder / "trusted.cert"
         trusted.write_text(run(argv), encoding="utf-8")
-        self.refuse_all(["--trust", trusted])
+        self.reject_all(["--trust", trusted])

@@ -81,12 +81,12 @@ class Lines(unittest.TestCase):
             client.request("GET", "/site/note")
             return client.getresponse().status
 
-    def test_refused_requests_do_not_fill_the_disk(self):
+    def test_rejected_requests_do_not_fill_the_disk(self):
         """2,000 requests of 30 kB, 60 MB, which a page sends in a second."""
         log = self.folder / "lines.log"
         with log.open("wb") as out:
             port = self.gateway(stderr=out)
-        self.refused(port, 2000)
+        self.rejected(port, 2000)
         self.assertEqual(self.served(port), 200)
         wait_until(lambda: "left out" in log.read_text("utf-8"), "the number of lines left out")
         self.assertLess(log.stat().st_size, 3 * MEGABYTE)
@@ -98,7 +98,7 @@ class Lines(unittest.TestCase):
         fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096)
         port = self.gateway(stderr=writes)
         os.close(writes)
-        self.refused(port, 300)
+        self.rejected(port, 300)
         self.assertEqual(self.served(port), 200)
 
     def test_control_characters_do_not_reach_the_terminal(self):

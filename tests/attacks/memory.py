@@ -177,20 +177,20 @@ class Full:
     def test_one_prefix_from_many_ports(self):
         """200 ports hold the table by Interests of two minutes for one prefix: others go on."""
         _, status = self.attack("udp", 200, LONG_MS)
-        self.refused(status)
+        self.rejected(status)
         self.assertGreater(status["drops"].get("pit-prefix-share", 0), 0, status["drops"])
 
     @_service.repeated
     def test_many_prefixes_over_one_connection(self):
         """One peer asks for names that share no prefix, without a pause: others go on."""
         _, status = self.attack("tcp", 1, LONG_MS, prefix="/", prefixes="many")
-        self.refused(status)
+        self.rejected(status)
 
     @_service.repeated
     def test_many_prefixes_from_many_ports(self):
         """200 ports ask for names that share no prefix: each other face has its share."""
         _, status = self.attack("udp", 200, LONG_MS, prefix="/", prefixes="many")
-        self.refused(status)
+        self.rejected(status)
 
 
 @_service.default_only("the class Small has that budget")

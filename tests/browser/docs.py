@@ -226,7 +226,7 @@ class Opened(Browser):
             page.wait_for_url("**/latest/index.html")
             page.get_by_role("link", name="Tutorials", exact=True).wait_for()
 
-    def test_pages_of_other_names_and_other_methods_are_refused(self):
+    def test_pages_of_other_names_and_other_methods_are_rejected(self):
         host, _, port = self.address.partition(":")
         for request, status in [
             ("GET / HTTP/1.1\r\nHost: attacker.example", b"421"),

@@ -256,7 +256,7 @@ class Player(Browser):
         self.passes(page, 5)
         self.assertEqual(self.fact(page, "message"), "")
 
-    def test_wrong_content_is_refused_with_a_reason(self):
+    def test_wrong_content_is_rejected_with_a_reason(self):
         gateway = self.gateway("--prefix", "/films")
         for name, reason in (
             ("page.html", "this is not video or audio: its type is text/html"),

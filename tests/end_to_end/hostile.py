@@ -21,13 +21,13 @@ class Hostile(Tools):
     def test_names(self):
         """A name that no packet takes is rejected at once. A long one is asked for."""
         long = "/" + "a" * 9000
-        self.refused(USAGE, ["room for", "shorter name"], *self.on_daemon("get", long, "-o", "x"))
+        self.rejected(USAGE, ["room for", "shorter name"], *self.on_daemon("get", long, "-o", "x"))
         command = self.on_daemon("get", "/" + "a" * 8700, "-o", "x")
-        self.refused(NOT_FOUND, ["no route leads to"], *command)
+        self.rejected(NOT_FOUND, ["no route leads to"], *command)
         self.assertEqual(os.listdir(self.here), [])
         long, parts = "/" + "a" * 8780, ["does not fit into a packet", "shorter name"]
-        self.refused(USAGE, parts, *self.on_daemon("strategy", "set", long, "multicast"))
-        self.refused(USAGE, parts, *self.on_daemon("cs", "erase", long))
+        self.rejected(USAGE, parts, *self.on_daemon("strategy", "set", long, "multicast"))
+        self.rejected(USAGE, parts, *self.on_daemon("cs", "erase", long))
 
     def test_output_names(self):
         """Files that cannot be written are named, with the reason, before anything is fetched."""
@@ -45,9 +45,9 @@ class Hostile(Tools):
         ):
             with self.subTest(target=target):
                 command = self.on_daemon("get", "/small/file", "-o", target)
-                self.refused(FILE, [f"cannot write {target}", part, "-o FILE"], *command)
+                self.rejected(FILE, [f"cannot write {target}", part, "-o FILE"], *command)
         command = self.on_daemon("get", "/small/file", "-o", "same", "--record", "same")
-        self.refused(USAGE, ["both output and record", "--record"], *command)
+        self.rejected(USAGE, ["both output and record", "--record"], *command)
         self.assertEqual(set(os.listdir(self.here)), {"folder", "loop"})
 
     def test_endless_files(self):
@@ -58,15 +58,15 @@ class Hostile(Tools):
         for endless in ("/dev/zero", huge):
             with self.subTest(endless=endless):
                 parts = [f"cannot read the configuration {endless}", "more than 16 MB"]
-                self.refused(USAGE, parts, "daemon", "--check", "--config", endless)
+                self.rejected(USAGE, parts, "daemon", "--check", "--config", endless)
                 section = f'[[authorize]]\nfrom = "remote"\nkey = "{endless}"\n'
                 command = ("daemon", "--check", "--config", self.configured(section))
-                self.refused(FAILED, [f"certificate {endless}", "more than 16 MB"], *command)
+                self.rejected(FAILED, [f"certificate {endless}", "more than 16 MB"], *command)
                 section = f'[[authorize]]\nfrom = "remote"\ntrust = "{endless}"\n'
                 command = ("daemon", "--check", "--config", self.configured(section))
-                self.refused(FAILED, [f"trust rules {endless}", "more than 16 MB"], *command)
+                self.rejected(FAILED, [f"trust rules {endless}", "more than 16 MB"], *command)
         command = self.on_daemon("get", "/a", "--trust", huge)
-        self.refused(FILE, [f"the trust anchor {huge}", "more than 16 MB"], *command)
+        self.rejected(FILE, [f"the trust anchor {huge}", "more than 16 MB"], *command)
 
     def test_many_segments(self):
         """Ctrl-C ends the preparation of more segments than memory has room for."""

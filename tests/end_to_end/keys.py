@@ -167,7 +167,7 @@ class Keys(Alone):
         self.assertEqual(summary["verified"], "key")
         self.assertTrue(summary["key"].startswith("/site/group/alice/KEY/"), summary)
 
-    def test_an_unknown_key_is_refused_with_its_chain(self):
+    def test_an_unknown_key_is_rejected_with_its_chain(self):
         """He uses alice's name, but no key certifies his."""
         top, eve = Person(self, "top"), Person(self, "eve")
         root = top.new_key("/site")

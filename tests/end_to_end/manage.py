@@ -59,23 +59,23 @@ class Manage(Alone):
         self.said("route", "remove", "/far", PEER)
         self.assertEqual(self.object("route", "list"), [])
         self.said("face", "destroy", PEER)
-        self.refused(NOT_FOUND, "has no face", "face", "destroy", PEER)
-        self.refused(NOT_FOUND, "has no face", "route", "add", "/far", made["id"])
-        self.refused(USAGE, "is not a face URI", "face", "create", "127.0.0.1")
+        self.rejected(NOT_FOUND, "has no face", "face", "destroy", PEER)
+        self.rejected(NOT_FOUND, "has no face", "route", "add", "/far", made["id"])
+        self.rejected(USAGE, "is not a face URI", "face", "create", "127.0.0.1")
 
     def test_strategies(self):
         """A strategy is named by a word or as the protocol does."""
         chosen = self.object("strategy", "set", "/a", "multicast")
         self.assertRegex(chosen["strategy"], r"\A/localhost/nfd/strategy/multicast/v=\d+\Z")
         self.assertIn(chosen, self.object("strategy", "list"))
-        self.refused(NOT_FOUND, "404", "strategy", "set", "/a", "nosuch")
+        self.rejected(NOT_FOUND, "404", "strategy", "set", "/a", "nosuch")
         self.said("strategy", "unset", "/a")
         self.assertNotIn(chosen, self.object("strategy", "list"))
 
     def test_key_that_is_not_there(self):
         """A command is not sent with a weaker signature than the one that is wanted."""
         with unittest.mock.patch.dict(os.environ, {"WEIR_HOME": str(self.here)}):
-            self.refused(7, "/nobody", "cs", "erase", "/", "--sign", "/nobody")
+            self.rejected(7, "/nobody", "cs", "erase", "/", "--sign", "/nobody")
 
     def test_content_store(self):
         """It is bounded, switched off and on again, and emptied."""

@@ -44,7 +44,7 @@ class Messages(Tools):
         parts = [f"no forwarder at {self.folder}/no.sock", "no such socket", "`weir daemon`"]
         for command in (["status"], ["get", "/a"], ["put", "/a", self.sent]):
             with self.subTest(command=command[0]):
-                self.refused(NO_FORWARDER, parts, *command)
+                self.rejected(NO_FORWARDER, parts, *command)
 
     def test_addresses_without_a_daemon_are_reported(self):
         """A file that a killed daemon has left, a file that is not a socket, a closed port."""
@@ -57,7 +57,7 @@ class Messages(Tools):
         for address in (dead, self.sent, f"tcp://127.0.0.1:{port}"):
             with self.subTest(address=address):
                 parts = [str(address), "no program listens there", "`weir daemon`"]
-                self.refused(NO_FORWARDER, parts, "get", "/a", "--socket", address)
+                self.rejected(NO_FORWARDER, parts, "get", "/a", "--socket", address)
 
     def test_nowhere_to_listen(self):
         """For HTTP: a port that another program has, an address that is not of this host."""
@@ -69,7 +69,7 @@ class Messages(Tools):
                 with self.subTest(address=address):
                     parts = [f"cannot listen on {address}", "with --listen"]
                     command = self.on_daemon("gateway", "--prefix", "/", "--listen", address)
-                    self.refused(FAILED, parts, *command)
+                    self.rejected(FAILED, parts, *command)
 
     def test_nothing_to_serve(self):
         """A gateway without a prefix, and with one that is for programs of one host."""
@@ -80,7 +80,7 @@ class Messages(Tools):
             (("--prefix", "/a", "--origin", "a"), ["--origin a", "write scheme, host and port"]),
         ):
             with self.subTest(options=options):
-                self.refused(USAGE, parts, *self.on_daemon("gateway", *options))
+                self.rejected(USAGE, parts, *self.on_daemon("gateway", *options))
 
     def test_not_allowed(self):
         """A socket that is for others."""
@@ -96,7 +96,7 @@ class Messages(Tools):
             locked.chmod(0o600)
             parts = [str(locked), "permission denied", "rights"]
             arguments = ["status", "--socket", locked]
-            self.refused(NO_FORWARDER, parts, *arguments, before=as_nobody)
+            self.rejected(NO_FORWARDER, parts, *arguments, before=as_nobody)
 
     def test_not_ndn(self):
         """Something else listens there."""
@@ -155,13 +155,13 @@ class Messages(Tools):
     def test_no_route(self):
         """No producer has registered the name."""
         parts = ["no route leads to /elsewhere/file", "is its producer running"]
-        self.refused(NOT_FOUND, parts, *self.on_daemon("get", "/elsewhere/file"))
+        self.rejected(NOT_FOUND, parts, *self.on_daemon("get", "/elsewhere/file"))
 
     def test_not_found(self):
         """A route leads there, but there is no producer at its end."""
         parts = ["/nobody/file was not found", "no answer in", "is its producer running"]
         command = self.on_daemon("get", "/nobody/file", "--patience", "1 s")
-        self.refused(NOT_FOUND, parts, *command)
+        self.rejected(NOT_FOUND, parts, *command)
         self.assertEqual(os.listdir(self.here), [])
 
     def test_producer_does_not_have_it(self):
@@ -173,7 +173,7 @@ class Messages(Tools):
             with self.subTest(name=name):
                 parts = [f"{name} was not found", "nothing of that name", "compare it"]
                 command = self.on_daemon("get", name, "-o", "got", "--patience", "10 min")
-                self.refused(NOT_FOUND, parts, *command)
+                self.rejected(NOT_FOUND, parts, *command)
         self.assertEqual(os.listdir(self.here), ["other"])
 
     def test_wrong_prefix(self):
@@ -181,7 +181,7 @@ class Messages(Tools):
         for name in ("/localhost/nfd/rib", "/localhost/weir/x", "/localhost"):
             with self.subTest(name=name):
                 parts = [f"refused to register {name}", "403", "publish under another name"]
-                self.refused(FAILED, parts, *self.on_daemon("put", name, self.sent))
+                self.rejected(FAILED, parts, *self.on_daemon("put", name, self.sent))
 
     def test_wrong_names(self):
         """Names that do not parse."""
@@ -194,14 +194,14 @@ class Messages(Tools):
         ):
             with self.subTest(name=name):
                 parts = [f"`{name}` is not a name", part, "/example/file"]
-                self.refused(USAGE, parts, "get", name)
+                self.rejected(USAGE, parts, "get", name)
 
     def test_no_file_name(self):
         """Names that would lead out of the folder, or nowhere."""
         for name in ("/", "/a/v=1/..%2Fb", "/v=1"):
             with self.subTest(name=name):
                 parts = [f"{name} gives no file name", "-o FILE"]
-                self.refused(USAGE, parts, *self.on_daemon("get", name))
+                self.rejected(USAGE, parts, *self.on_daemon("get", name))
 
     # Signatures.
 
@@ -214,7 +214,7 @@ class Messages(Tools):
             with self.subTest(trusted=trusted):
                 command = self.on_daemon("get", "/alice/file", "--trust", trusted)
                 parts = ["/alice/file", "a key that is not trusted", "/alice/KEY/", "--trust"]
-                self.refused(NOT_VERIFIED, parts, *command)
+                self.rejected(NOT_VERIFIED, parts, *command)
         command = self.on_daemon("get", "/alice/file", "--trust", "/alice", "-o", "got")
         self.assertEqual(self.run_weir(*command).returncode, 0)
         self.assertEqual(content.sha256(self.here / "got"), content.sha256(self.sent))
@@ -225,7 +225,7 @@ class Messages(Tools):
         self.new_key("/bob")
         command = self.on_daemon("get", "/only/digest", "--trust", "/bob", "-o", "got")
         parts = ["/only/digest", "only a digest", "--trust"]
-        self.refused(NOT_VERIFIED, parts, *command)
+        self.rejected(NOT_VERIFIED, parts, *command)
         self.assertNotIn("got", os.listdir(self.here))
 
     def test_key_for_other_names(self):
@@ -233,7 +233,7 @@ class Messages(Tools):
         self.new_key("/carol")
         parts = ["/carol/KEY/", "is for names under /carol, not for /dave", "another key"]
         command = self.on_daemon("put", "/dave", self.sent, "--sign", "/carol")
-        self.refused(USAGE, parts, *command)
+        self.rejected(USAGE, parts, *command)
         put = self.put("/dave")
         said = put.log.read_text(encoding="utf-8")
         self.assertRegex(said, r"\Anot signed: the key /carol/KEY/\w+ is for names under /carol")
@@ -251,11 +251,11 @@ class Messages(Tools):
     def test_wrong_keys(self):
         """Keys that are not there, and files that are no certificates."""
         trust = ("get", "/a", "--trust")
-        self.refused(FILE, ["no key or identity /nobody", "`weir key"], *trust, "/nobody")
-        self.refused(USAGE, ["the trust anchor nothing", "is not a name"], *trust, "nothing")
-        self.refused(FILE, [f"the trust anchor {self.sent}", "certificate"], *trust, self.sent)
+        self.rejected(FILE, ["no key or identity /nobody", "`weir key"], *trust, "/nobody")
+        self.rejected(USAGE, ["the trust anchor nothing", "is not a name"], *trust, "nothing")
+        self.rejected(FILE, [f"the trust anchor {self.sent}", "certificate"], *trust, self.sent)
         parts = ["no key or identity /nobody", "`weir key new /nobody`"]
-        self.refused(FILE, parts, *self.on_daemon("put", "/a", self.sent, "--sign", "/nobody"))
+        self.rejected(FILE, parts, *self.on_daemon("put", "/a", self.sent, "--sign", "/nobody"))
 
     # Files.
 
@@ -267,18 +267,18 @@ class Messages(Tools):
         ):
             with self.subTest(path=path):
                 parts = [f"cannot publish {path}", part, "name a file"]
-                self.refused(FILE, parts, *self.on_daemon("put", "/a", path))
+                self.rejected(FILE, parts, *self.on_daemon("put", "/a", path))
         parts = ["`-` has none", "publish it alone"]
-        self.refused(USAGE, parts, *self.on_daemon("put", "/a", self.sent, "-"))
+        self.rejected(USAGE, parts, *self.on_daemon("put", "/a", self.sent, "-"))
         parts = ["/a/v=1 ends in a version already", "publish as /a"]
-        self.refused(USAGE, parts, *self.on_daemon("put", "/a/v=1", self.sent))
+        self.rejected(USAGE, parts, *self.on_daemon("put", "/a/v=1", self.sent))
         other = self.here / "folder" / Path(self.sent).name
         parts = [f"`{self.sent}` and `{other}` would both be published as /a/", "another name"]
-        self.refused(USAGE, parts, *self.on_daemon("put", "/a", self.sent, other))
+        self.rejected(USAGE, parts, *self.on_daemon("put", "/a", self.sent, other))
         pipe = self.here / "pipe"
         os.mkfifo(pipe)
         parts = [f"cannot publish {pipe}", "not a regular file"]
-        self.refused(FILE, parts, *self.on_daemon("put", "/a", pipe))
+        self.rejected(FILE, parts, *self.on_daemon("put", "/a", pipe))
 
     def test_nowhere_to_write(self):
         """A folder, a missing folder, and a device, which must stay a device."""
@@ -286,10 +286,10 @@ class Messages(Tools):
         for path, part in ((self.here, "it is a folder"), ("no/folder", "make its folder")):
             with self.subTest(path=path):
                 parts = [f"cannot write {path}", part, "-o FILE"]
-                self.refused(FILE, parts, *self.on_daemon("get", "/writable/file", "-o", path))
+                self.rejected(FILE, parts, *self.on_daemon("get", "/writable/file", "-o", path))
         parts = ["cannot write /dev/full", "No space left", "again, or choose another place"]
         command = self.on_daemon("get", "/writable/file", "--quiet")
-        self.refused(FILE, parts, *command, "-o", "/dev/full")
+        self.rejected(FILE, parts, *command, "-o", "/dev/full")
         self.assertEqual(self.run_weir(*command, "-o", "/dev/null").returncode, 0)
         # A complete file has the permissions that the user's umask gives new files.
         for umask in (0o002, 0o027):
@@ -340,11 +340,11 @@ class Messages(Tools):
             (["schemes", "cubik"], ["`cubik`", "did you mean `cubic`?"]),
         ):
             with self.subTest(arguments=arguments):
-                self.refused(USAGE, parts, *arguments)
+                self.rejected(USAGE, parts, *arguments)
         for size in ("0 B", "8.8 kB", "1000 GB"):
             with self.subTest(size=size):
                 command = self.on_daemon("put", "/a", self.sent, "--segment-size", size)
-                self.refused(USAGE, ["--segment-size"], *command)
+                self.rejected(USAGE, ["--segment-size"], *command)
 
     def test_no_arguments(self):
         """Help is what one needs then, but it is not what one asked for."""
@@ -367,7 +367,7 @@ class Messages(Tools):
         self.assertEqual(places, [f"{config}:{place}:" for place in ("1:2", "3:8", "4:7")])
         self.assertIn("did you mean `daemon`?", done.stderr)
         parts = ["missing.toml", "--config"]
-        self.refused(USAGE, parts, "daemon", "--config", "missing.toml")
+        self.rejected(USAGE, parts, "daemon", "--config", "missing.toml")
         done = self.run_weir("daemon", "--check", "--config", self.daemon.config)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
@@ -410,7 +410,7 @@ class Messages(Tools):
     def test_second_daemon(self):
         """The socket is taken."""
         parts = [f"already running at {self.daemon.socket}", "[listen]"]
-        self.refused(FAILED, parts, "daemon", "--config", self.daemon.config)
+        self.rejected(FAILED, parts, "daemon", "--config", self.daemon.config)
 
     # Streams.
 

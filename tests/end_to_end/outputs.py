@@ -144,7 +144,7 @@ class Outputs(Tools):
         limited = ["sh", "-c", 'ulimit -f 1000; exec "$@"', "sh"]
         get = self.on_daemon("get", "/printed/file", "-o", "got", "--json", "--quiet")
         parts = ["cannot write got.part: File too large", "ulimit -f", "again to resume"]
-        self.refused(FILE, parts, *get, before=limited)
+        self.rejected(FILE, parts, *get, before=limited)
         self.assertEqual(self.run_weir(*get).returncode, 0)
         self.assertEqual(content.sha256(self.here / "got"), content.sha256(self.sent))
         parts = ["standard output", "File too large"]

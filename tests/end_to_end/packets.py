@@ -92,11 +92,11 @@ class Packets(Tools):
         (self.here / "content").write_bytes(CONTENT)
         self.start("put", "/poke/file", "content", until="serving")
         peek = self.on_daemon("peek", "/poke/file")
-        self.refused(NOT_FOUND, ["no packet of exactly this name", "--prefix"], *peek)
+        self.rejected(NOT_FOUND, ["no packet of exactly this name", "--prefix"], *peek)
         shown = json.loads(self.peek("/poke/file", "--prefix", "--json").stdout)
         self.assertRegex(shown["name"], r"^/poke/file/32=metadata/v=\d+/seg=0$")
         below = self.on_daemon("peek", "/poke/file/none", "--prefix")
-        self.refused(NOT_FOUND, ["no packet below this name", "spelled"], *below)
+        self.rejected(NOT_FOUND, ["no packet below this name", "spelled"], *below)
 
     def test_trust_decides(self):
         """A packet by a key is accepted with that key's certificate, and not with another's."""
@@ -114,13 +114,13 @@ class Packets(Tools):
         """Too much content, no such file, no route, no Interest."""
         (self.here / "large").write_bytes(bytes(9000))
         poke = self.on_daemon("poke", "/poke/d")
-        self.refused(USAGE, ["8800", "weir put"], *poke, "large")
-        self.refused(FILE, ["cannot read none"], *poke, "none")
+        self.rejected(USAGE, ["8800", "weir put"], *poke, "large")
+        self.rejected(FILE, ["cannot read none"], *poke, "none")
         (self.here / "small").write_bytes(b"1")
-        self.refused(FAILED, ["no Interest"], *poke, "small", "--patience", "50 ms", "--quiet")
-        self.refused(NOT_FOUND, ["no route"], *self.on_daemon("peek", "/nothing/here"))
-        self.refused(USAGE, ["interval"], *self.on_daemon("ping", "/a", "--interval", "0 s"))
-        self.refused(USAGE, ["8.80 kB"], *self.on_daemon("ping", "/a", "--serve", "--size", "9 kB"))
+        self.rejected(FAILED, ["no Interest"], *poke, "small", "--patience", "50 ms", "--quiet")
+        self.rejected(NOT_FOUND, ["no route"], *self.on_daemon("peek", "/nothing/here"))
+        self.rejected(USAGE, ["interval"], *self.on_daemon("ping", "/a", "--interval", "0 s"))
+        self.rejected(USAGE, ["8.80 kB"], *self.on_daemon("ping", "/a", "--serve", "--size", "9 kB"))
 
     def test_pings_are_answered_until_the_responder_ends(self):
         """Each Interest is answered by the responder, not by a store; then none is."""

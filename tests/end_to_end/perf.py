@@ -212,10 +212,10 @@ class Perf(Tools):
     def test_bad_input_has_a_message(self):
         """Sizes that no packet has, no bytes, no such scheme; no server."""
         client = self.on_daemon("perf", "client", "/perf/bad")
-        self.refused(USAGE, ["9.00 kB", "--segment-size"], *client, "--segment-size", "9 kB")
-        self.refused(USAGE, ["0 bytes", "--bytes"], *client, "--bytes", "0 B")
-        self.refused(USAGE, ["no-scheme"], *client, "--control", "no-scheme")
-        self.refused(NOT_FOUND, ["weir perf server"], *client, "--time", "1 s")
+        self.rejected(USAGE, ["9.00 kB", "--segment-size"], *client, "--segment-size", "9 kB")
+        self.rejected(USAGE, ["0 bytes", "--bytes"], *client, "--bytes", "0 B")
+        self.rejected(USAGE, ["no-scheme"], *client, "--control", "no-scheme")
+        self.rejected(NOT_FOUND, ["weir perf server"], *client, "--time", "1 s")
         both = self.run_weir(*client, "--time", "1 s", "--bytes", "1 MB")
         self.assertEqual(both.returncode, USAGE)
         self.assertEqual(self.run_weir(*client, "--run", RUN.upper()).returncode, USAGE)
@@ -282,7 +282,7 @@ class Perf(Tools):
                         self.assert_message(done.stderr, ["/bad"])
                 # Nothing answers, and the time is over before the patience.
                 brief = ("--time", "300 ms", "--socket", daemon.socket)
-                self.refused(NOT_FOUND, ["nothing of /bad"], "perf", "client", "/bad", *brief)
+                self.rejected(NOT_FOUND, ["nothing of /bad"], "perf", "client", "/bad", *brief)
 
     def stored(self):
         """The number of Data packets that the content store has ever taken."""

@@ -174,7 +174,7 @@ class Files(Proxied):
             is_one = self.get(f"{self.name}/{name}")[0] in versions
             self.assertTrue(is_one, f"{name}: a mixture")
 
-    def test_a_large_file_without_a_strong_validator_is_refused_with_the_reason(self):
+    def test_a_large_file_without_a_strong_validator_is_rejected_with_the_reason(self):
         self.proxy.kill()
         self.proxy = self.start("--cache-size", "66 MB")
         # A quarter of that cache is 16.5 MB.

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -166,7 +167,7 @@ class Trace(Alone):
         left = {path.name for path in self.here.iterdir()}
         self.assertLessEqual(left, {"other", "link", plain.name, "pipe", "trace.out", "trace.err"})
 
-    def test_a_trace_that_is_refused_leaves_a_capture_as_it_is(self):
+    def test_a_trace_that_is_rejected_leaves_a_capture_as_it_is(self):
         """And no file beside it."""
         folder = self.here / "captures"
         folder.mkdir()

@@ -120,7 +120,7 @@ class Traceroute(Tools):
     def test_bad_input_has_a_message(self):
         """A name that no packet takes; no forwarder to ask."""
         trace = ("traceroute", "/" + "a" * 8795, "--socket", self.row["one"].socket)
-        self.refused(USAGE, ["does not fit into a packet", "shorter name"], *trace)
+        self.rejected(USAGE, ["does not fit into a packet", "shorter name"], *trace)
         done = self.run_weir(*trace[:1], "/a", *trace[2:], "--hops", "0")
         self.assertEqual(done.returncode, USAGE)
 

@@ -98,7 +98,7 @@ class Uploads(Alone):
         self.assertEqual(self.put(gateway, "/up/empty", b"")[0], 201)
         self.assertEqual(gateway.ask("/up/empty")[::2], (200, b""))
 
-    def test_a_client_that_expects_100_is_refused_before_its_body(self):
+    def test_a_client_that_expects_100_is_rejected_before_its_body(self):
         gateway = self.gateway("--put-limit", "1 MB")
         head = "PUT /up/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000000\r\n"
         for size, first in (("2000000", b"413"), ("3", b"100")):
@@ -125,7 +125,7 @@ class Uploads(Alone):
             made = self.put(gateway, "/up/x.txt", b"five", If_Unmodified_Since=since)
             self.assertEqual(made[0], status, since)
 
-    def test_names_that_are_no_files_are_refused(self):
+    def test_names_that_are_no_files_are_rejected(self):
         gateway = self.gateway()
         for path, expected in (
             ("/up/..", 400),
@@ -148,7 +148,7 @@ class Uploads(Alone):
         self.assertEqual(self.put(gateway, "/up/x", b"x", Content_Encoding="gzip")[0], 415)
         self.assert_clean()
 
-    def test_a_name_is_refused_if_packets_have_no_room_for_it(self):
+    def test_a_name_is_rejected_if_packets_have_no_room_for_it(self):
         """Each length is rejected, or has content that is served."""
         gateway = self.gateway()
         statuses = []
@@ -168,7 +168,7 @@ class Uploads(Alone):
                 self.assertIn("choose a shorter name", text)
         self.assertEqual((statuses[0], statuses[-2:]), (201, [414, 414]))
 
-    def test_bodies_with_a_coding_are_refused(self):
+    def test_bodies_with_a_coding_are_rejected(self):
         gateway = self.gateway()
         head = "PUT /up/x HTTP/1.1\r\nHost: localhost\r\n"
         transfer, content_coding = "Transfer-Encoding: ", "\r\nContent-Encoding: "
@@ -184,7 +184,7 @@ class Uploads(Alone):
                 client.sendall(f"{head}{fields}\r\n\r\n1\r\nx\r\n0\r\n\r\n".encode())
                 self.assertEqual(client.recv(1000).split()[1], expected, fields)
 
-    def test_a_refused_client_gets_the_answer_while_it_sends(self):
+    def test_a_rejected_client_gets_the_answer_while_it_sends(self):
         token = self.here / "token"
         token.write_text(TOKEN, encoding="utf-8")
         gateway = self.gateway("--put-limit", "1 MB", "--put-token", token)

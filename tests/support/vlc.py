@@ -3,7 +3,7 @@
     vlc.py URL
     vlc.py - COMMAND...     what the command prints goes to the player's standard input
 
-A program of its own, so that it can run in a namespace where the video is to be had. VLC rejects to
+A program of its own, so that it can run in a namespace where the video is to be had. VLC refuses to
 be root, so it is the user `nobody`.
 """
 

@@ -62,7 +62,7 @@ class Pynfdc(Managed):
         self.assertIsNone(self.face(PEER))
         self.assertIn("No face is found", self.nfdc("Get-Face", PEER))
 
-    def test_a_face_of_a_scheme_that_is_not_known_is_refused(self):
+    def test_a_face_of_a_scheme_that_is_not_known_is_rejected(self):
         self.assertIn("406", self.nfdc("New-Face", "carrier://pigeon:1"))
 
     def test_routes_come_and_go(self):

@@ -126,10 +126,10 @@ class Signed(unittest.TestCase):
                 serve = [*NDNTS, "@", "serve", "NAME", "FILE", trusted, kind]
                 with Client("NDNts", serve, "/8=site", []).publishing(self.daemon, name, self.file):
                     self.assertEqual(self.get(name, trusted)["verified"], "key")
-                    self.refuse(name, other, STRANGE)
+                    self.reject(name, other, STRANGE)
         unsigned = Client("NDNts", [*NDNTS, "@", "serve", "NAME", "FILE"], "/8=site", [])
         with unsigned.publishing(self.daemon, "/site/rsa/unsigned", self.file):
-            self.refuse("/site/rsa/unsigned", other, "only a digest")
+            self.reject("/site/rsa/unsigned", other, "only a digest")
 
     def test_weir_verifies_what_python_ndn_signs(self):
         """By keys of its key chain and by a shared one; rejected is what an unknown peer signed."""
@@ -142,4 +142,4 @@ class Signed(unittest.TestCase):
                 name = f"{identity}/file"
                 with python.publishing(self.daemon, name, self.file):
                     self.assertIn(f"{identity}/KEY/", self.get(name, trusted)["key"])
-                    self.refuse(name, other, STRANGE)
+                    self.reject(name, other, STRANGE)
