@@ -120,7 +120,8 @@ class Packets(Tools):
         self.rejected(FAILED, ["no Interest"], *poke, "small", "--patience", "50 ms", "--quiet")
         self.rejected(NOT_FOUND, ["no route"], *self.on_daemon("peek", "/nothing/here"))
         self.rejected(USAGE, ["interval"], *self.on_daemon("ping", "/a", "--interval", "0 s"))
-        self.rejected(USAGE, ["8.80 kB"], *self.on_daemon("ping", "/a", "--serve", "--size", "9 kB"))
+        serve = self.on_daemon("ping", "/a", "--serve", "--size", "9 kB")
+        self.rejected(USAGE, ["8.80 kB"], *serve)
 
     def test_pings_are_answered_until_the_responder_ends(self):
         """Each Interest is answered by the responder, not by a store; then none is."""
