@@ -99,10 +99,10 @@ fuzz_target!(|input: &[u8]| {
     }
     BENCH.with(|bench| {
         std::fs::remove_file(&bench.path).ok();
-        let (mut again, resume) = bench.open();
+        let (mut reopened, resume) = bench.open();
         assert!(resume.segments.is_empty());
-        // Begun again, it is a header alone; the partial file is emptied.
-        again.start(&bench.part).expect("it can be written");
+        // Reset, it is a header alone; the partial file is emptied.
+        reopened.start(&bench.part).expect("it can be written");
         bench.part.write_all_at(&PART, 0).expect("it can be written");
         let mut file = File::options().append(true).open(&bench.path).expect("a journal");
         file.write_all(&records).expect("it can be written");

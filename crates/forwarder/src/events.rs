@@ -33,15 +33,16 @@ pub enum Step {
     Missed,
     /// The Interest has a new PIT entry.
     Inserted,
-    /// The Interest that arrived is pending already.
+    /// The Interest that arrived is pending already. Segments of a range Interest that join a run are
+    /// not reported.
     Aggregated,
-    /// The FIB has so many next hops for the Interest that it may leave by.
+    /// The number of next hops of the FIB by which the Interest may leave.
     Routed(usize),
-    /// The strategy was asked, and wants so many actions.
+    /// The strategy was asked; the number of its actions.
     Decided(usize),
     /// The Interest leaves by this face; its out-record has the time.
     Released,
-    /// So many PIT entries wait for the Data, or for what the Nack returns.
+    /// The number of PIT entries that wait for the Data, or whose Interest the Nack returns.
     Matched(usize),
     /// The content store has the Data now.
     Cached,

@@ -299,7 +299,7 @@ impl Link {
     }
 
     /// The next Interest that the shaper releases.
-    pub(crate) fn release(&mut self, env: &mut Env<'_>) -> Option<(Stage, Released, Waiting)> {
+    pub(crate) fn release(&mut self, env: &mut Env<'_>) -> Option<(Released, Waiting)> {
         self.parts.release(env, &self.line)
     }
 

@@ -179,7 +179,7 @@ impl Daemon {
     /// Adds the face of an application in this process, at the other end of a pair of sockets.
     ///
     /// # Errors
-    /// The system refuses to watch the socket.
+    /// The socket cannot be watched.
     pub fn attach(&mut self, socket: UnixStream) -> std::io::Result<()> {
         socket.set_nonblocking(true)?;
         let socket = mio::net::UnixStream::from_std(socket);
@@ -190,7 +190,7 @@ impl Daemon {
     /// A handle that stops it from another thread.
     ///
     /// # Errors
-    /// The system rejects a descriptor.
+    /// No file descriptor is available.
     pub fn stopper(&self) -> std::io::Result<Stopper> {
         self.io.stopper().try_clone()
     }
@@ -198,7 +198,7 @@ impl Daemon {
     /// A handle that asks it from another thread.
     ///
     /// # Errors
-    /// The system rejects a descriptor.
+    /// No file descriptor is available.
     pub fn observer(&self) -> std::io::Result<Observer> {
         self.control_plane.wake_ups().observer()
     }
@@ -206,7 +206,7 @@ impl Daemon {
     /// Makes SIGHUP read the configuration again, by `reread`.
     ///
     /// # Errors
-    /// The system refuses to install the handler.
+    /// The signal handler cannot be installed.
     pub fn reload_on_signal(&mut self, reread: Option<Reread>) -> Result<(), DaemonError> {
         self.control_plane.reread_by(reread);
         self.control_plane.wake_ups().on_signal()

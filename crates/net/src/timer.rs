@@ -46,7 +46,7 @@ mod imp {
         /// A disarmed timer that wakes `registry`'s poll with `token`.
         ///
         /// # Errors
-        /// The system rejects a descriptor.
+        /// No file descriptor is available.
         pub fn new(registry: &Registry, token: Token) -> io::Result<Timer> {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
             let fd = timerfd_create(TimerfdClockId::Monotonic, flags)?;
@@ -57,7 +57,7 @@ mod imp {
         /// Arms what is needed to wake in time, and returns the poll's own time-out.
         ///
         /// # Errors
-        /// The system refuses to set the timer.
+        /// The timer cannot be set.
         pub fn prepare(
             &mut self,
             now: Time,

@@ -36,7 +36,7 @@ struct Server {
 /// Answers at this address until the returned value is dropped.
 ///
 /// # Errors
-/// The system rejects the address or a thread.
+/// The address cannot be bound, or no thread started.
 pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<Box<dyn Any + Send>> {
     let listener = TcpListener::bind(address)?;
     listener.set_nonblocking(true)?;

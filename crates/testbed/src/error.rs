@@ -90,7 +90,7 @@ pub enum TestbedError {
         error: io::Error,
     },
     /// Something that every program needs.
-    #[error("the system rejects it: {0}")]
+    #[error("a system call failed: {0}")]
     System(io::Error),
     /// The kernel cannot keep to rates.
     #[error("this kernel has no token buckets (tc … tbf), which --shape kernel needs: {0}")]

@@ -107,7 +107,7 @@ pub struct Look<'a> {
 fn state(now: Time, publish: &Publish) -> String {
     let stats = publish.stats();
     format!(
-        "{:.6} state answered={} bytes={} rejected={} unknown={} dropped={} malformed={} failed={}",
+        "{:.6} state answered={} bytes={} refused={} unknown={} dropped={} malformed={} failed={}",
         now.as_secs_f64(),
         stats.answered,
         stats.content_bytes,

@@ -27,7 +27,7 @@ impl Stop {
     /// can still be stopped.
     ///
     /// # Errors
-    /// The system rejects.
+    /// A system call fails.
     pub fn listen() -> io::Result<Stop> {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {

@@ -75,7 +75,7 @@ impl Acks {
 const SPAN: u64 = 16_384;
 const WORDS: usize = SPAN as usize / 64;
 
-/// Sequences further back than this are those of a sender that began again.
+/// Sequences further back than this are those of a sender that restarted.
 const FAR: u64 = 1 << 32;
 
 /// The Sequences of recent frames: a bit map that moves with the highest one (RFC 4303, 3.4.3).

@@ -250,12 +250,11 @@ impl Parts {
         &mut self,
         env: &mut Env<'_>,
         line: &Line,
-    ) -> Option<(Stage, Released, Waiting)> {
+    ) -> Option<(Released, Waiting)> {
         self.shaping.as_ref()?;
         let view = self.view(env.now, line);
         let shaping = self.shaping.as_mut()?;
-        let (released, waiting) = shaping.release(env.now, env.tap, &view)?;
-        Some((shaping.stage(), released, waiting))
+        shaping.release(env.now, env.tap, &view)
     }
 
     /// Notes that an answer is expected. If the shaper has let an earlier Interest of the entry

@@ -128,7 +128,7 @@ pub(crate) struct Reassembler {
     held: usize,
     /// How many more it may take.
     room: Room,
-    /// Not later than the earliest deadline. It is found again only when it has come: fragments
+    /// Not later than the earliest deadline. It is recomputed only when it has come: fragments
     /// put deadlines off all the time.
     wake: Option<Time>,
     /// Emptied partials whose buffers are used again.

@@ -22,12 +22,23 @@ pub(crate) struct Early {
     pub(crate) chosen_face: Option<FaceId>,
 }
 
+/// An Interest in the PIT that has not left, with what the PIT does not keep of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Missed {
+    pub(crate) key: PitKey,
+    pub(crate) mark: u64,
+    /// The face that a local application wants it to leave by.
+    pub(crate) chosen_face: Option<FaceId>,
+}
+
 /// An Interest that a shaper holds.
 #[derive(Debug)]
 pub(crate) enum Waiting {
     /// At stage *arrival*.
     Early(Box<Early>),
-    /// At stage *miss* or *departure*: the Interest is in the PIT.
+    /// At stage *miss*: the Interest is in the PIT.
+    Missed(Missed),
+    /// At stage *departure*: the Interest is in the PIT.
     Pending(PitKey),
 }
 

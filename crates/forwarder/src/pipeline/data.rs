@@ -191,7 +191,8 @@ fn satisfy(p: &mut Pipeline<'_>, a: &mut DataCx<'_>, key: PitKey, is_last: bool)
     // 15. Each downstream that waits.
     send(p, a, key, portion, &options, is_last);
     // 15. The entry ends, unless more of it is pending, or it lingers.
-    p.step(a.face, if linger.is_some() { Step::Lingers } else { Step::Satisfied });
+    let lingers = portion.is_whole() && linger.is_some();
+    p.step(a.face, if lingers { Step::Lingers } else { Step::Satisfied });
     if !portion.is_whole() {
         return p.end_portion(a.name, key, portion);
     }

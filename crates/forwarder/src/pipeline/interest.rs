@@ -16,7 +16,7 @@ use super::traceroute::answer_probe;
 use crate::counters::DropReason;
 use crate::events::Step;
 use crate::link::queue::QueuedData;
-use crate::link::shaping::{Early, Expected, Offered, Waiting};
+use crate::link::shaping::{Early, Expected, Missed, Offered, Waiting};
 use crate::node::{NodeAt, subject_of};
 use crate::tables::{FaceId, PitEntry, PitKey, PitToken, Rejection};
 
@@ -282,8 +282,10 @@ fn pass_miss_shaper(p: &mut Pipeline<'_>, key: PitKey, a: &mut InterestCx<'_>) -
     let offered = p.with_link(a.face, |link, env, _| {
         let options = std::mem::take(&mut a.options);
         let meta = a.meta(options, expected.size, a.expires);
+        let missed = Missed { key, mark: a.mark, chosen_face: a.chosen_face };
+        let collapse = Some(key.to_bits());
         let offered =
-            link.offer(env, Stage::Miss, None, meta, Some(key.to_bits()), || Waiting::Pending(key));
+            link.offer(env, Stage::Miss, None, meta, collapse, || Waiting::Missed(missed));
         let passed = matches!(offered, Some(Offered::Pass(_)));
         if passed && link.shaper_stage() == Some(Stage::Miss) {
             expected.released_at = Some(now);

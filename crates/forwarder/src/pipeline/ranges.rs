@@ -19,6 +19,7 @@ use packet::{HopOption, HopOptions, Interest, NackReason, tlv};
 use super::Pipeline;
 use super::context::InterestCx;
 use crate::counters::{DropReason, OptionFault};
+use crate::events::Step;
 use crate::link::shaping::Expected;
 use crate::node::subject_of;
 use crate::tables::pit::{Segments, segment_of};
@@ -118,9 +119,6 @@ impl RangeInterest {
     /// Takes the range out of an Interest's options. `None` if there is none that can be had in
     /// this way: then it is an Interest for what its name says, as it is to nodes without ranges.
     pub(super) fn take(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> Option<RangeInterest> {
-        if a.options.is_empty() {
-            return None;
-        }
         a.options.get_raw(Range::TYPE)?;
         let range = a.options.get::<Range>();
         a.options.remove(Range::TYPE);
@@ -246,7 +244,10 @@ impl RangeInterest {
         }
         a.portion = Portion::from(self.left.bits);
         match p.insert(a) {
-            Ok(key) => self.parts.push(Part { key, bits: self.left.bits }),
+            Ok(key) => {
+                p.step(a.face, Step::Inserted);
+                self.parts.push(Part { key, bits: self.left.bits });
+            }
             Err(rejection) => {
                 self.return_credit(p, a, self.left.bits.count());
                 p.count_drop(a.face, rejection.into());

@@ -1,7 +1,7 @@
 //! Deadlines: entries expire, strategies are asked again, links and parts of faces are called,
 //! shapers release Interests.
 
-use control::{Direction, InterestMeta, Released, Stage};
+use control::{Direction, InterestMeta, Released};
 use packet::options::answer;
 use packet::{HopOptions, Interest, NackReason};
 
@@ -10,7 +10,7 @@ use super::context::InterestCx;
 use super::interest::enter;
 use super::nack::given_up;
 use crate::counters::DropReason;
-use crate::link::shaping::{Early, Expected, Waiting};
+use crate::link::shaping::{Early, Expected, Missed, Waiting};
 use crate::node::subject_of;
 use crate::state::strategies::{Question, Trigger};
 use crate::state::tables::Ending;
@@ -72,7 +72,7 @@ fn ask_again(p: &mut Pipeline<'_>) {
 
 /// Takes the Interests from a face's shaper that it lets through, or rejects, now.
 fn release(p: &mut Pipeline<'_>, face: FaceId) {
-    while let Some((stage, released, waiting)) =
+    while let Some((released, waiting)) =
         p.with_link(face, |link, env, _| link.release(env)).flatten()
     {
         let (meta, rejected) = match released {
@@ -81,9 +81,7 @@ fn release(p: &mut Pipeline<'_>, face: FaceId) {
         };
         match waiting {
             Waiting::Early(early) => release_early(p, face, &early, meta, rejected),
-            Waiting::Pending(key) if stage == Stage::Miss => {
-                release_miss(p, face, key, &meta, rejected);
-            }
+            Waiting::Missed(missed) => release_miss(p, face, missed, &meta, rejected),
             Waiting::Pending(key) => release_departure(p, face, key, meta, rejected),
         }
     }
@@ -130,20 +128,25 @@ fn release_early(
 fn release_miss(
     p: &mut Pipeline<'_>,
     face: FaceId,
-    key: PitKey,
+    missed: Missed,
     meta: &InterestMeta,
     rejected: bool,
 ) {
+    let key = missed.key;
     let waits = p.pit().get(key).is_some_and(|entry| entry.in_record(face).is_some());
     let expected = expected(p, meta);
+    if rejected {
+        // It was not let through, so that there is no credit to return.
+        return match waits {
+            true => p.reject_pending(key, face, DropReason::ShaperRefused),
+            false => p.count_drop(face, DropReason::HeldExpired),
+        };
+    }
     if !waits || meta.expires <= p.now {
         return drop_expired(p, face, &expected);
     }
-    if rejected {
-        return p.reject_pending(key, face, DropReason::ShaperRefused);
-    }
     p.with_link(face, |link, env, _| link.expect(env, Direction::Out, key, expected));
-    p.reconsider(key, Some(face), Trigger::Interest, HopOptions::new());
+    p.forward_missed(face, missed);
 }
 
 /// The upstream's shaper lets an Interest go, or rejects it after all.
@@ -157,7 +160,10 @@ fn release_departure(
     let now = p.now;
     let expected = expected(p, &meta);
     let Some(entry) = p.pit().get(key) else {
-        return drop_expired(p, face, &expected);
+        return match rejected {
+            true => p.count_drop(face, DropReason::HeldExpired),
+            false => drop_expired(p, face, &expected),
+        };
     };
     let Some(record) = entry.out_record(face) else { return };
     let nonce = record.nonce;

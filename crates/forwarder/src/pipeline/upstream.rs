@@ -13,7 +13,7 @@ use crate::counters::DropReason;
 use crate::events::Step;
 use crate::link::Patch;
 use crate::link::queue::QueuedControl;
-use crate::link::shaping::{Expected, Offered, Waiting};
+use crate::link::shaping::{Expected, Missed, Offered, Waiting};
 use crate::node::{NodeAt, subject_of};
 use crate::state::faces::face::Face;
 use crate::state::grant::Change;
@@ -129,24 +129,39 @@ impl Pipeline<'_> {
         trigger: Trigger,
         answer: HopOptions,
     ) {
+        self.with_latest(key, |p, out| {
+            out.nack_options = answer;
+            p.tables.cache().count_passage(&mut out.options);
+            p.decide(key, out, from.unwrap_or(out.face), trigger);
+        });
+    }
+
+    /// 9. The shaper of the downstream at stage *miss* has let an Interest go.
+    pub(super) fn forward_missed(&mut self, downstream: FaceId, missed: Missed) {
+        let Missed { key, mark, chosen_face } = missed;
+        self.with_latest(key, |p, out| {
+            (out.face, out.mark, out.chosen_face) = (downstream, mark, chosen_face);
+            p.forward(key, out);
+        });
+    }
+
+    /// Calls `f` with the Interest of the latest downstream of an entry.
+    fn with_latest(&mut self, key: PitKey, f: impl FnOnce(&mut Self, &mut InterestCx<'_>)) {
         let Some(entry) = self.pit().get(key) else { return };
         let Some(latest) = entry.in_records().iter().max_by_key(|r| r.arrived_at) else { return };
-        let (ingress, nonce, mut options) = (latest.face, latest.nonce, latest.options.clone());
-        let expires = latest.expires;
-        let portion = entry.portion();
+        let (ingress, nonce, options) = (latest.face, latest.nonce, latest.options.clone());
+        let (expires, portion) = (latest.expires, entry.portion());
         let bytes = entry.interest().to_vec();
-        self.tables.cache().count_passage(&mut options);
         // The PIT holds only Interests that were decoded on arrival.
         let Ok(interest) = Interest::decode(&bytes) else { return };
         let name = self.hashed(interest.name());
         let mut out = InterestCx {
             options,
             subject: self.subject_of(&name),
-            nack_options: answer,
             portion,
             ..InterestCx::new(ingress, &interest, &name, nonce, expires)
         };
-        self.decide(key, &mut out, from.unwrap_or(ingress), trigger);
+        f(self, &mut out);
     }
 
     /// FIB: longest-prefix match by the name, or by the first hint that has a route.

@@ -38,7 +38,7 @@ pub(super) enum Part {
     Routes,
 }
 
-/// Requests that were rejected for want of memory.
+/// Requests that were rejected for lack of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Refused {

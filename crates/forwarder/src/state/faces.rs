@@ -370,11 +370,10 @@ impl Faces {
         // The part of the routes is bounded to the byte, and a split copies as many records as
         // there are downstreams.
         let is_counted = matches!(change, Change::Route { .. } | Change::Split { .. });
-        if !is_counted || !self.budget.is_limited() {
-            let grant = self.grant_uncounted(tables);
-            if grant.is_some() {
-                return grant;
-            }
+        if (!is_counted || !self.budget.is_limited())
+            && let Some(grant) = self.grant_uncounted(tables)
+        {
+            return Some(grant);
         }
         let part = match change {
             Change::Route { .. } => Part::Routes,

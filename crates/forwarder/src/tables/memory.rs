@@ -9,7 +9,7 @@ pub(crate) enum Room {
     /// They are not counted: there is no limit, or far more memory than is used.
     #[default]
     Uncounted,
-    /// At most so many.
+    /// The maximum number of bytes.
     Bytes(usize),
 }
 

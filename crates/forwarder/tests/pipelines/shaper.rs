@@ -4,7 +4,7 @@ use crate::support::{Bench, data, frame, interest, ms};
 use control::{
     Cx, Flow, InterestMeta, LinkView, Offer, Queued, Released, Returned, Shaper, Size, Stage, Time,
 };
-use forwarder::{DropReason, FaceConfig, FaceId, FaceParts, QueueLimits};
+use forwarder::{DropReason, FaceConfig, FaceId, FaceParts, QueueLimits, Scope};
 use packet::options::Range;
 use packet::{InterestBuf, LpHeader, NackReason};
 use std::collections::VecDeque;
@@ -340,6 +340,46 @@ fn a_shaper_is_notified_of_queued_data_per_flow() {
     );
     assert_eq!(left[0].3.data_out.bytes, of[1], "and without it when it has left");
     assert_eq!(gate.get(|s| s.sizes[0]), Size(asked.encode().len() as u64));
+}
+
+/// A local application chooses the face that its Interest leaves by, also if the Interest waits.
+#[test]
+fn a_held_interest_leaves_by_the_chosen_face_and_keeps_its_mark() {
+    for stage in [Stage::Arrival, Stage::Miss] {
+        let mut b = Bench::new();
+        let gate = Gate::new(stage);
+        let shaper: Option<Box<dyn Shaper>> = Some(Box::new(gate.clone()));
+        let app = b.face_with(FaceConfig {
+            parts: FaceParts { shaper, ..FaceParts::default() },
+            scope: Scope::Local,
+            local_fields: true,
+            ..FaceConfig::default()
+        });
+        let (routed, chosen) = (b.face(), b.face());
+        b.route("/a", routed);
+        let header = LpHeader {
+            next_hop_face_id: Some(chosen.0),
+            congestion_mark: 3,
+            ..LpHeader::default()
+        };
+        gate.set(|s| s.release_at = Some(b.now + ms(30)));
+        b.receive(app, &frame(&header, &interest("/a/seg=4", 7).encode()));
+        b.pass(ms(30));
+        assert_eq!(b.sent(routed), [], "{stage:?}");
+        assert_eq!(b.one(chosen).header.congestion_mark, 3, "{stage:?}");
+    }
+}
+
+/// The shaper takes no credit for an Interest that it rejects, so none is returned.
+#[test]
+fn an_interest_that_is_rejected_after_it_expired_returns_no_credit() {
+    let (mut b, gate, d, u) = gated(Stage::Miss);
+    b.ask(d, &InterestBuf { lifetime_ms: Some(20), ..interest("/a/seg=4", 7) });
+    gate.set(|s| (s.reject_held, s.release_at) = (true, Some(b.now + ms(30))));
+    poke(&mut b, [d, u]);
+    b.pass(ms(40));
+    let returned = gate.get(|s| s.returned.len());
+    assert_eq!((returned, b.sent(u).len()), (0, 0));
 }
 
 #[test]

@@ -161,7 +161,7 @@ impl Connection {
     /// A connection over a socket whose other end the forwarder in this process has.
     ///
     /// # Errors
-    /// The system rejects.
+    /// A system call fails.
     pub(crate) fn embedded(stream: UnixStream) -> io::Result<Connection> {
         stream.set_nonblocking(true)?;
         Ok(Connection::over(Address::Embedded, Socket::Unix(stream)))

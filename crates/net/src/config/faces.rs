@@ -77,9 +77,9 @@ impl LinkOptions {
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "on_demand")]
 pub struct OnDemand {
-    /// The maximum number of on-demand faces over UDP, of those over Ethernet, and of those over
-    /// TCP and WebSocket together; commands may create the same number again. At the limit, an idle
-    /// face makes room for a new peer: one over UDP or Ethernet whose address is not proved goes
+    /// The maximum number of on-demand faces for each of UDP, Ethernet, and TCP with
+    /// WebSocket; commands may create the same number again. At the limit, an idle face
+    /// makes room for a new peer: one over UDP or Ethernet whose address is not proved goes
     /// first.
     #[field(default = 256, range = 0..=10_000)]
     pub max: usize,

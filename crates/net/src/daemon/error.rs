@@ -81,7 +81,7 @@ pub enum DaemonError {
     /// The trust rules for commands, or for announcements, cannot be read.
     #[error(transparent)]
     Trust(#[from] TrustError),
-    /// The system rejects something that the loop cannot do without.
+    /// A system call fails that the loop needs.
     #[error("{what}: {source}")]
     System {
         /// The failed action.
@@ -92,7 +92,7 @@ pub enum DaemonError {
 }
 
 impl DaemonError {
-    /// A wrapper for the system's rejections.
+    /// Wraps an I/O error.
     pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> DaemonError {
         move |source| DaemonError::System { what, source }
     }

@@ -590,6 +590,6 @@ mod tests {
         assert_eq!(forwarder.allowance(id), Allowance::Unlimited);
         face.is_unreachable(&mut forwarder, reported);
         face.try_again(&mut forwarder, reported + Duration::from_secs(1));
-        assert_eq!(forwarder.allowance(id), Allowance::Unlimited, "it begins again");
+        assert_eq!(forwarder.allowance(id), Allowance::Unlimited, "its allowance is new");
     }
 }

@@ -40,7 +40,7 @@ impl Io {
     /// A poll that watches the timer, the end and `wake_ups`.
     ///
     /// # Errors
-    /// The system rejects a descriptor.
+    /// No file descriptor is available.
     pub fn new(wake_ups: &mut WakeUps) -> Result<Io, DaemonError> {
         let system = DaemonError::system;
         let poll = Poll::new().map_err(system("cannot make a poll"))?;
@@ -58,7 +58,7 @@ impl Io {
     /// The registry for other sockets.
     ///
     /// # Errors
-    /// The system rejects a descriptor.
+    /// No file descriptor is available.
     pub fn registry(&self) -> Result<Registry, DaemonError> {
         self.poll.registry().try_clone().map_err(DaemonError::system("cannot make a poll"))
     }

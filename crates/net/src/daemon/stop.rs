@@ -29,7 +29,7 @@ impl Stopper {
     /// Makes SIGINT and SIGTERM stop the daemon.
     ///
     /// # Errors
-    /// The system refuses to install the handlers.
+    /// The signal handler cannot be installed.
     pub(super) fn on_signals(&self) -> Result<(), DaemonError> {
         for signal in [SIGINT, SIGTERM] {
             let end = self.try_clone();

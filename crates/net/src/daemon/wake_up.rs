@@ -113,7 +113,7 @@ impl WakeUps {
     /// A handle that asks from another thread.
     ///
     /// # Errors
-    /// The system rejects a descriptor.
+    /// No file descriptor is available.
     pub fn observer(&self) -> io::Result<Observer> {
         Ok(Observer { questions: self.ask.clone(), wake: self.wake.try_clone()? })
     }
@@ -121,7 +121,7 @@ impl WakeUps {
     /// Makes SIGHUP a request to read the configuration again.
     ///
     /// # Errors
-    /// The system refuses to install the handler.
+    /// The signal handler cannot be installed.
     pub fn on_signal(&self) -> Result<(), DaemonError> {
         let end = self.wake.try_clone();
         end.and_then(|end| signal_hook::low_level::pipe::register(SIGHUP, end.0).map(drop))

@@ -35,7 +35,7 @@ impl Rejections {
             return;
         }
         self.faces.insert(face, Quiet { until: now + PAUSE, more: 0 });
-        tracing::warn!(%face, what, code = response.code, why = response.text, "refused");
+        tracing::warn!(%face, what, code = response.code, why = response.text, "rejected");
     }
 
     /// When [`Rejections::on_deadline`] has to be called.

@@ -24,7 +24,7 @@ pub enum UnixListenError {
     /// The path of a link is taken.
     #[error("{} exists and is not a symbolic link; it was left alone", .0.display())]
     NotALink(PathBuf),
-    /// The system rejects a link.
+    /// A system call for a link fails.
     #[error("cannot make the symbolic link {path}: {source}", path = .path.display())]
     Link {
         /// The link's path.
@@ -32,7 +32,7 @@ pub enum UnixListenError {
         /// The system's error.
         source: io::Error,
     },
-    /// The system rejects.
+    /// A system call fails.
     #[error("cannot listen at {path}: {source}", path = .path.display())]
     System {
         /// The socket's path.

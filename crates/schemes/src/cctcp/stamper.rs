@@ -21,7 +21,7 @@ impl Stamper for Holdings {
         let Some(mut header) = interest.options.get::<Anticipated>() else {
             // Too long, or malformed: no later node needs to read it again.
             interest.options.remove(Anticipated::TYPE);
-            cx.note("anticipated rejected", bytes as f64);
+            cx.note("anticipated refused", bytes as f64);
             return;
         };
         // A node that holds the requested segment answers, and appends nothing.

@@ -58,7 +58,7 @@ fn was_killed(folder: &Path) -> String {
 /// Mounts a file system on `point`. `source` is shown in the list of mounts.
 ///
 /// # Errors
-/// The system rejects.
+/// A system call fails.
 pub fn mount(files: Files, point: &Path, source: &str) -> Result<Mounted, Failure> {
     let mut config = Config::default();
     // A comma would begin another option, and a list of mounts has no room for blanks.
@@ -104,7 +104,7 @@ impl Mounted {
     /// Unmounts it. Programs that use it lose it.
     ///
     /// # Errors
-    /// The system rejects.
+    /// A system call fails.
     pub fn end(mut self) -> Result<(), Failure> {
         self.unmount().map_err(|error| {
             let point = self.point.display();

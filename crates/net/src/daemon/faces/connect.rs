@@ -199,7 +199,7 @@ impl FaceSet {
     /// Connects a face.
     ///
     /// # Errors
-    /// The system rejects.
+    /// A system call fails.
     fn try_dial(
         &mut self,
         forwarder: &mut Forwarder,

@@ -135,7 +135,7 @@ impl Recorder {
     /// any.
     pub fn log(&mut self) -> bool {
         self.logs_packets = tracing::enabled!(target: PACKETS, tracing::Level::DEBUG);
-        self.logs_steps = tracing::enabled!(target: STEPS, tracing::Level::DEBUG);
+        self.logs_steps = tracing::enabled!(target: STEPS, tracing::Level::TRACE);
         self.logs_packets || self.logs_steps
     }
 
@@ -331,13 +331,12 @@ fn name_of(packet: &[u8]) -> Option<NameRef<'_>> {
     NameRef::decode(name.value).ok()
 }
 
-/// Writes a line for a step of a packet: of level `debug` if it is the last one of a packet that is
-/// dropped, otherwise of level `trace`.
+/// Writes a line of level `trace` for a step of a packet.
 fn log_step(face: FaceId, event: &PacketEvent<'_>) {
     let (face, step, count) = (face.0, event.step.word(), event.step.count());
     match event.step {
         Step::Dropped(reason) => {
-            tracing::debug!(target: STEPS, face, step, reason = reason.name(), "step");
+            tracing::trace!(target: STEPS, face, step, reason = reason.name(), "step");
         }
         Step::Held(stage) => tracing::trace!(target: STEPS, face, step, ?stage, "step"),
         Step::Arrived | Step::Queued => {

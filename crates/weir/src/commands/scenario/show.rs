@@ -125,7 +125,7 @@ fn fault_text(scenario: &Scenario, kind: &FaultKind) -> String {
         FaultKind::LinkDown(link) => format!("{} goes down", ends(scenario, *link).join("-")),
         FaultKind::LinkUp(link) => format!("{} comes up", ends(scenario, *link).join("-")),
         FaultKind::NodeCrash(node) => format!("{} crashes", nodes[*node].name),
-        FaultKind::NodeRestart(node) => format!("{} begins again", nodes[*node].name),
+        FaultKind::NodeRestart(node) => format!("{} restarts", nodes[*node].name),
         FaultKind::LinkRate { link, direction, rate } => {
             format!("{} has {rate}", from_to(scenario, *link, *direction))
         }

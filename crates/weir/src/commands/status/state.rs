@@ -165,7 +165,7 @@ fn memory(counters: &Value) -> Vec<String> {
         format!("  {reserved} reserved for dead nonces"),
         format!("process: {resident}"),
     ];
-    lines.extend(line("rejected for want of memory", counters, "/memory/refused"));
+    lines.extend(line("rejected for lack of memory", counters, "/memory/refused"));
     lines
 }
 
