@@ -13,6 +13,7 @@ use forwarder::{FaceConfig, Forwarder, ForwarderConfig, PacketEvent, Step, Wire}
 use packet::{DataBuf, InterestBuf, Name};
 use std::backtrace::Backtrace;
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 /// Sends to the first next hop.
@@ -69,10 +70,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     forwarder.receive(now, down, Wire::Borrowed(&interest.encode()));
     forwarder.receive(now, up, Wire::Borrowed(&DataBuf::new(name, b"x".to_vec()).encode_digest()));
     let stacks = stacks.lock().map_err(|_| "a tap has failed")?;
+    let mut out = io::stdout().lock();
     for (what, stack) in ["Interest", "Data"].iter().zip(stacks.iter()) {
         let files: BTreeSet<String> = stack.iter().map(|function| module(function)).collect();
-        println!("{what}: {} functions in {} files", stack.len(), files.len());
-        stack.iter().for_each(|function| println!("    {function}"));
+        writeln!(out, "{what}: {} functions in {} files", stack.len(), files.len())?;
+        for function in stack {
+            writeln!(out, "    {function}")?;
+        }
     }
     Ok(())
 }
