@@ -3,10 +3,10 @@
 //! forwarder goes through.
 //!
 //! ```text
-//! cargo run --package forwarder --example path
+//! CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo run --package forwarder --example path
 //! ```
 //!
-//! The call stack is that of a debug build, in which no function is part of another.
+//! Without optimisation no function becomes part of another, and the call stack has all of them.
 
 use control::{Action, Strategy, StrategyCx, Time};
 use forwarder::{FaceConfig, Forwarder, ForwarderConfig, PacketEvent, Step, Wire};
