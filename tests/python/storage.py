@@ -1,57 +1,17 @@
 """Sweeps into a bucket of a real S3 server, which is absent, rejects, and dies in mid-sweep."""
 
 import os
-import socket
-import subprocess
 import tempfile
-import time
 import unittest
 from pathlib import Path
 from unittest import mock
 
 import weir
 from _network import SCENARIO
+from support.buckets import KEYS, Server, environment
 from weir import _store
 
 TWO = weir.Scenario.from_text(SCENARIO.replace("1 MB", "20 kB"), name="two.toml")
-SERVER = Path(__file__).resolve().parents[2] / ".venv/bin/versitygw"
-KEYS = {"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "secret-of-tests"}
-# Seconds for a server to answer.
-PATIENCE = 30
-
-
-class Server:
-    """An S3 server of a folder, on a port of the loopback."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.address = "127.0.0.1:%d" % free.getsockname()[1]
-        self.process = None
-
-    def start(self):
-        """Start it, and wait until it answers."""
-        keys = {"ROOT_ACCESS_KEY": "tester", "ROOT_SECRET_KEY": "secret-of-tests"}
-        command = [SERVER, "--quiet", "--port", self.address, "posix", self.folder]
-        null = subprocess.DEVNULL
-        self.process = subprocess.Popen(command, env={**os.environ, **keys}, stdout=null)
-        host, _, port = self.address.partition(":")
-        end = time.monotonic() + PATIENCE
-        while True:
-            try:
-                socket.create_connection((host, int(port)), 1).close()
-                return
-            except OSError:
-                if time.monotonic() > end:
-                    raise
-
-    def stop(self):
-        """End it."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
 
 
 class Buckets(unittest.TestCase):
@@ -65,9 +25,7 @@ class Buckets(unittest.TestCase):
         self.server = Server(folder.name)
         self.server.start()
         self.addCleanup(self.server.stop)
-        address = {"AWS_ENDPOINT_URL": f"http://{self.server.address}", "AWS_REGION": "us-east-1"}
-        alone = {"AWS_EC2_METADATA_DISABLED": "true"}
-        self.enterContext(mock.patch.dict(os.environ, KEYS | address | alone))
+        self.enterContext(mock.patch.dict(os.environ, environment(self.server.address)))
         self.enterContext(mock.patch.object(_store, "REQUESTS", 1))
 
     def sweep(self, place="s3://sweeps/two", **settings):

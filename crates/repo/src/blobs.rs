@@ -1,11 +1,10 @@
-//! Blobs: files under their digests.
+//! Digests as text, and the files of blobs.
 
 use crate::Digest;
 use crate::error::StoreError;
 use sha2::{Digest as _, Sha256};
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes that are read at a time.
@@ -43,41 +42,9 @@ pub fn path(store: &Path, digest: &Digest) -> PathBuf {
     folder(store).join(&name[..2]).join(name)
 }
 
-/// Moves a file to its place, and returns that. [`sync_folder`] makes it durable: of its folder, of
-/// that of all blobs, and of the store.
-pub fn place(store: &Path, digest: &Digest, from: &Path) -> Result<PathBuf, StoreError> {
-    let to = path(store, digest);
-    let parent = to.parent().unwrap_or(store);
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(parent);
-    made.map_err(StoreError::file(parent))?;
-    std::fs::rename(from, &to).map_err(StoreError::file(&to))?;
-    Ok(to)
-}
-
 /// Makes the names of blobs in a folder durable.
 pub fn sync_folder(path: &Path) -> Result<(), StoreError> {
     File::open(path).and_then(|folder| folder.sync_all()).map_err(StoreError::file(path))
-}
-
-/// All files in the folder of blobs, with their digests; none for a file that has no such name.
-/// Symbolic links are not followed and not listed: the store makes none.
-pub fn all(store: &Path) -> Result<Vec<(PathBuf, Option<Digest>)>, StoreError> {
-    let mut found = Vec::new();
-    for folder in list(&folder(store))? {
-        if is_file(&folder) {
-            found.push((folder, None));
-            continue;
-        }
-        if folder.is_symlink() {
-            continue;
-        }
-        for file in list(&folder)?.into_iter().filter(|file| is_file(file)) {
-            let digest = file.file_name().and_then(|name| parse(name.to_str()?));
-            let digest = digest.filter(|digest| path(store, digest) == file);
-            found.push((file, digest));
-        }
-    }
-    Ok(found)
 }
 
 /// The SHA-256 of a file, and its size in bytes.
@@ -93,10 +60,6 @@ pub fn sum(path: &Path) -> io::Result<(Digest, u64)> {
             }
         }
     }
-}
-
-fn is_file(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|meta| meta.is_file())
 }
 
 /// The entries of a folder; none if it is not there.

@@ -28,13 +28,15 @@ mod types {
 /// Bytes of the sum.
 const SUM: usize = 8;
 
-fn seal(mut record: Vec<u8>) -> Vec<u8> {
+/// A record with its sum.
+pub fn seal(mut record: Vec<u8>) -> Vec<u8> {
     let sum = xxh3_64(&record);
     record.extend_from_slice(&sum.to_be_bytes());
     record
 }
 
-fn open(record: &[u8]) -> Option<&[u8]> {
+/// The record of one with its sum; `None` if it is damaged.
+pub fn open(record: &[u8]) -> Option<&[u8]> {
     let (content, sum) = record.split_last_chunk::<SUM>()?;
     (xxh3_64(content).to_be_bytes() == *sum).then_some(content)
 }

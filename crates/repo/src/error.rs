@@ -1,5 +1,6 @@
 //! The reasons why a store cannot be used.
 
+use crate::fault::BucketError;
 use control::counted;
 use packet::Name;
 use std::io;
@@ -47,8 +48,8 @@ pub enum StoreError {
         known: u64,
     },
     /// Another process serves the store.
-    #[error("another process serves {}", .0.display())]
-    Served(PathBuf),
+    #[error("another process serves {0}")]
+    Served(String),
     /// The store has other content under the same name and version.
     #[error("the store has other content of {name}")]
     Conflict {
@@ -68,6 +69,26 @@ pub enum StoreError {
         /// The bytes of the new ones.
         needed: u64,
     },
+    /// A request to the bucket of the store has failed.
+    #[error("{0}")]
+    Bucket(#[from] Box<BucketError>),
+    /// Another host has changed the store since the change began. It can be made again.
+    #[error("other hosts change the store {0} at the same time")]
+    Outpaced(String),
+    /// A change that the hosts of a store share is not as it was written.
+    #[error("{object} is damaged: {why}")]
+    Change {
+        /// The object of the change.
+        object: String,
+        /// The first contradiction.
+        why: String,
+    },
+    /// The bytes of an insertion arrived so long ago that they may have been removed since.
+    #[error("the insertion into {0} took longer than 12 hours")]
+    Overdue(String),
+    /// This program has no support for buckets.
+    #[error("this program is built without the feature `s3`, so it cannot use {0}")]
+    NoBuckets(String),
     /// An insertion has one named thing.
     #[error("an insertion has one named thing, and {name} is a second one")]
     Second {

@@ -17,6 +17,8 @@ pub const MEMBERS: TableDefinition<'static, (u64, u64), ()> = TableDefinition::n
 pub const HOLDS: TableDefinition<'static, u64, u64> = TableDefinition::new("holds");
 /// Blobs by digest: their size, and the number of entries that have it.
 pub const BLOBS: TableDefinition<'static, &[u8; 32], (u64, u64)> = TableDefinition::new("blobs");
+/// The numbers of the uploads of blobs, where hosts share the store.
+pub const UPLOADS: TableDefinition<'static, &[u8; 32], u64> = TableDefinition::new("uploads");
 /// Numbers of the store itself.
 pub const NUMBERS: TableDefinition<'static, &str, u64> = TableDefinition::new("numbers");
 
@@ -30,6 +32,14 @@ pub const CHANGES: &str = "changes";
 pub const BYTES: &str = "bytes";
 /// The sum of [`cost`] of all entries.
 pub const RECORDS: &str = "records";
+
+/// The number of the shared change that was applied last.
+pub const APPLIED: &str = "applied";
+/// The nonce of that change.
+pub const NONCE: &str = "nonce";
+/// The number of the shared store of which the index is a copy.
+#[cfg(feature = "s3")]
+pub const SHARED: &str = "shared";
 
 /// Bytes that an entry takes in the index beside its name and record: rows of other tables, and
 /// pages that are not full.

@@ -1,16 +1,16 @@
 //! Removal of named things, and of bytes without a name.
 
-use crate::Digest;
-use crate::blobs;
+use crate::change::take_out;
 use crate::codec;
-use crate::entry::{Body, Place};
 use crate::error::StoreError;
-use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, HOLDS, MEMBERS, NAMES, RECORDS, TOPS, cost};
+use crate::follow::{Draft, TRIES, catch_up, fence, publish};
+use crate::index::{BLOBS, ENTRIES, UPLOADS, damaged};
+use crate::record::Step;
 use crate::reserve;
 use crate::staging;
-use crate::store::{Store, add, count};
+use crate::store::Store;
+use crate::volume::{Blob, Found};
 use redb::{ReadableTable, WriteTransaction};
-use std::path::{Path, PathBuf};
 
 /// Things that were removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,11 +28,9 @@ impl Store {
     /// # Errors
     /// The store cannot be written.
     pub fn remove(&self, top: u64) -> Result<Option<Freed>, StoreError> {
-        let removed = self.with_reserve(|| self.take_out(top)).and_then(|blobs| {
+        let removed = self.take_out(top).and_then(|blobs| {
             let Some(blobs) = blobs else { return Ok(None) };
-            let blobs = blobs.into_iter();
-            let files: Vec<_> =
-                blobs.map(|digest| (blobs::path(self.folder(), &digest), Some(digest))).collect();
+            let files: Vec<Found> = blobs.iter().map(|blob| self.volume().find(blob)).collect();
             self.with_reserve(|| self.sweep(files.clone())).map(Some)
         });
         reserve::keep(self.folder());
@@ -49,32 +47,15 @@ impl Store {
 
     /// Removes a named thing from the index. Returns the blobs that no entry has any more; `None`
     /// if there is no such thing.
-    fn take_out(&self, top: u64) -> Result<Option<Vec<Digest>>, StoreError> {
-        let mut blobs = Vec::new();
-        let write = self.write()?;
-        let is_there = self.guarded(|| {
-            if write.open_table(TOPS)?.remove(top)?.is_none() {
-                return Ok(false);
+    fn take_out(&self, top: u64) -> Result<Option<Vec<Blob>>, StoreError> {
+        let mut tries = 0;
+        loop {
+            catch_up(self)?;
+            match self.with_reserve(|| take_out_once(self, top)) {
+                Err(StoreError::Outpaced(_)) if tries < TRIES => tries += 1,
+                done => return done,
             }
-            let members: Vec<u64> = {
-                let mut table = write.open_table(MEMBERS)?;
-                let rows = table.range((top, 0)..=(top, u64::MAX))?;
-                let rows: Result<Vec<u64>, redb::Error> =
-                    rows.map(|row| Ok(row?.0.value().1)).collect();
-                let rows = rows?;
-                for member in &rows {
-                    table.remove((top, *member))?;
-                }
-                rows
-            };
-            for number in members.into_iter().chain([top]) {
-                blobs.extend(release(&write, number)?);
-            }
-            add(&write, CHANGES, 1)?;
-            write.commit()?;
-            Ok(true)
-        })?;
-        Ok(is_there.then_some(blobs))
+        }
     }
 
     /// Removes bytes without a name: those of processes that were killed.
@@ -82,25 +63,52 @@ impl Store {
     /// # Errors
     /// The store cannot be read or written.
     pub fn gc(&self) -> Result<Freed, StoreError> {
-        let freed = self.sweep(blobs::all(self.folder())?)?;
+        let found = match self.volume().log() {
+            None => self.volume().all()?,
+            Some(_) => self.abandoned()?,
+        };
+        let freed = self.sweep(found)?;
+        for folder in staging::stale(self.folder())? {
+            self.volume().abandon(&folder);
+        }
         // They show that blobs without a name may be there, so they are removed last.
         let stale = staging::clean(self.folder())?;
         Ok(Freed { files: freed.files + stale, ..freed })
     }
 
+    /// The bytes on a shared volume that no insertion will name: those of processes of this host
+    /// that have ended, and those that are old.
+    fn abandoned(&self) -> Result<Vec<Found>, StoreError> {
+        let ended = staging::stale(self.folder())?;
+        let ended: Vec<u64> = ended.iter().filter_map(|folder| staging::number(folder)).collect();
+        let mut found = self.volume().all()?;
+        found.retain(|found| found.is_old || ended.contains(&found.upload));
+        catch_up(self)?;
+        let write = self.guarded(|| self.begin_write())?;
+        let mut unused = Vec::new();
+        for found in found {
+            if !is_used(self, &write, &found)? {
+                unused.push(found);
+            }
+        }
+        self.guarded(|| write.abort())?;
+        if !unused.is_empty() {
+            fence(self)?;
+        }
+        Ok(unused)
+    }
+
     /// Removes those of the files that no entry has. Insertions wait meanwhile.
-    pub(crate) fn sweep(&self, files: Vec<(PathBuf, Option<Digest>)>) -> Result<Freed, StoreError> {
+    pub(crate) fn sweep(&self, files: Vec<Found>) -> Result<Freed, StoreError> {
         let mut freed = Freed::default();
         let write = self.guarded(|| self.begin_write())?;
-        for (path, digest) in files {
-            let is_used = match &digest {
-                Some(digest) => {
-                    self.guarded(|| Ok(write.open_table(BLOBS)?.get(digest)?.is_some()))?
-                }
-                None => false,
-            };
-            if !is_used {
-                remove(&path, &mut freed)?;
+        for found in files {
+            if is_used(self, &write, &found)? {
+                continue;
+            }
+            if let Some(bytes) = self.volume().remove(&found)? {
+                freed.files += 1;
+                freed.bytes += bytes;
             }
         }
         self.guarded(|| write.abort())?;
@@ -108,43 +116,34 @@ impl Store {
     }
 }
 
-fn remove(path: &Path, freed: &mut Freed) -> Result<(), StoreError> {
-    let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
-    match std::fs::remove_file(path) {
-        Ok(()) => {
-            freed.files += 1;
-            freed.bytes += bytes;
-            Ok(())
+/// True if an entry has the bytes.
+fn is_used(store: &Store, write: &WriteTransaction, found: &Found) -> Result<bool, StoreError> {
+    let Some(digest) = &found.digest else { return Ok(false) };
+    store.guarded(|| {
+        let is_named = write.open_table(BLOBS)?.get(digest)?.is_some();
+        if !is_named || store.volume().log().is_none() {
+            return Ok(is_named);
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(StoreError::file(path)(error)),
-    }
+        let upload = write.open_table(UPLOADS)?.get(digest)?.map(|upload| upload.value());
+        Ok(upload == Some(found.upload))
+    })
 }
 
-/// Counts one use of an entry less. An entry without uses is removed; the digest of its blob is
-/// returned, if no other entry has it.
-fn release(write: &WriteTransaction, number: u64) -> Result<Option<Digest>, redb::Error> {
-    if count(write, HOLDS, number, -1)? > 0 {
-        return Ok(None);
+fn take_out_once(store: &Store, top: u64) -> Result<Option<Vec<Blob>>, StoreError> {
+    let mut staging = store.stage()?;
+    let mut draft = Draft::new(store, &mut staging)?;
+    let write = store.write()?;
+    if let Some(draft) = &mut draft {
+        let record = store.guarded(|| {
+            let entries = write.open_table(ENTRIES)?;
+            Ok(entries.get(top)?.map(|record| record.value().to_vec()))
+        })?;
+        let Some(record) = record else { return Ok(None) };
+        let entry = codec::decode(&record)
+            .ok_or_else(|| damaged(store.index(), &format!("entry {top}")))?;
+        draft.write(&Step::Removed { name: entry.name, version: entry.version })?;
     }
-    let record = write.open_table(ENTRIES)?.remove(number)?.map(|r| r.value().to_vec());
-    // The name and the blob of a damaged entry are found by `gc` and `verify`.
-    let bytes = record.as_ref().map_or(0, Vec::len);
-    let Some(entry) = record.and_then(|record| codec::decode(&record)) else { return Ok(None) };
-    add(write, RECORDS, -(cost(entry.name.as_bytes(), bytes) as i64))?;
-    write.open_table(NAMES)?.remove((entry.name.as_bytes(), entry.version))?;
-    let Body::Object(object) = entry.body else { return Ok(None) };
-    let Place::Blob(digest) = object.place else { return Ok(None) };
-    let mut table = write.open_table(BLOBS)?;
-    let Some((size, uses)) = table.get(&digest)?.map(|blob| blob.value()) else {
-        return Ok(None);
-    };
-    if uses > 1 {
-        table.insert(&digest, (size, uses - 1))?;
-        return Ok(None);
-    }
-    table.remove(&digest)?;
-    drop(table);
-    add(write, BYTES, -(size as i64))?;
-    Ok(Some(digest))
+    let Some(blobs) = take_out(store, &write, top)? else { return Ok(None) };
+    publish(store, write, draft)?;
+    Ok(Some(blobs))
 }

@@ -8,8 +8,10 @@ use crate::error::StoreError;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::fs::{chmodat, flock, openat, statat};
 use rustix::path::Arg;
+#[cfg(feature = "s3")]
+use rustix::time::{ClockId, clock_gettime};
 use sha2::{Digest as _, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::os::fd::AsFd;
@@ -19,10 +21,25 @@ use std::path::{Path, PathBuf};
 /// The number of files from which on one call makes all of them durable: syncfs(2).
 const MANY: usize = 16;
 
+/// True when work is not wanted any more.
+type Interruption = Box<dyn Fn() -> bool + Send + Sync>;
+
+/// The longest time between the first upload and the end of an insertion, in seconds: 12 hours.
+#[cfg(feature = "s3")]
+const LONGEST: i64 = 12 * 3600;
+
+/// Seconds since the host was started, those of a suspended host included.
+#[cfg(feature = "s3")]
+fn seconds() -> i64 {
+    clock_gettime(ClockId::Boottime).tv_sec
+}
+
 /// A folder of one process for bytes that are not stored yet. A lock on it shows that the process
 /// lives; the folders of others are removed when a store is opened.
 pub struct Staging {
     folder: PathBuf,
+    /// The random number in the name of the folder.
+    number: u64,
     lock: File,
     files: BTreeMap<Digest, Staged>,
     /// The number of files so far.
@@ -31,6 +48,14 @@ pub struct Staging {
     held: Option<BufWriter<File>>,
     /// The folder stays, so that the next process looks for blobs without a name.
     stays: bool,
+    /// Files that a shared volume has received.
+    #[cfg(feature = "s3")]
+    received: BTreeSet<Digest>,
+    /// True when its insertion is not wanted any more.
+    stop: Option<Interruption>,
+    /// When the folder was made, in seconds since the host was started.
+    #[cfg(feature = "s3")]
+    began: i64,
 }
 
 /// A file that is to become a blob.
@@ -57,8 +82,8 @@ impl Staging {
     /// Makes a folder of its own in the folder `above`.
     fn create(above: &Path) -> io::Result<Staging> {
         loop {
-            let name = getrandom::u64().map_err(io::Error::other)?;
-            let folder = above.join(format!("{name:016x}"));
+            let number = getrandom::u64().map_err(io::Error::other)?;
+            let folder = above.join(format!("{number:016x}"));
             DirBuilder::new().recursive(true).mode(0o700).create(above)?;
             DirBuilder::new().mode(0o700).create(&folder)?;
             // Another process may have taken it for that of a dead one, and removed it.
@@ -68,8 +93,20 @@ impl Staging {
             };
             let is_own = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
             if is_own && folder.is_dir() {
-                let (files, count, held, stays) = (BTreeMap::new(), 0, None, false);
-                return Ok(Staging { folder, lock, files, count, held, stays });
+                return Ok(Staging {
+                    folder,
+                    number,
+                    lock,
+                    files: BTreeMap::new(),
+                    count: 0,
+                    held: None,
+                    stays: false,
+                    #[cfg(feature = "s3")]
+                    received: BTreeSet::new(),
+                    stop: None,
+                    #[cfg(feature = "s3")]
+                    began: seconds(),
+                });
             }
         }
     }
@@ -181,15 +218,69 @@ impl Staging {
         self.stays = stays;
     }
 
+    /// The folder.
+    #[cfg(feature = "s3")]
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The number of uploads from this staging.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The files that a shared volume has not received yet.
+    #[cfg(feature = "s3")]
+    pub(crate) fn waiting(&self) -> Vec<Staged> {
+        let waiting = self.files.iter().filter(|(digest, _)| !self.received.contains(*digest));
+        waiting.map(|(_, staged)| staged.clone()).collect()
+    }
+
+    /// Ends uploads to a shared volume when `stop` returns true.
+    pub fn interrupt(&mut self, stop: impl Fn() -> bool + Send + Sync + 'static) {
+        self.stop = Some(Box::new(stop));
+    }
+
+    /// True when the insertion is not wanted any more.
+    #[cfg(feature = "s3")]
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop())
+    }
+
+    /// True if the files were received so long ago that another host may have taken them for those
+    /// of a killed process.
+    #[cfg(feature = "s3")]
+    pub(crate) fn is_overdue(&self) -> bool {
+        seconds() - self.began > LONGEST
+    }
+
+    /// A shared volume has received a file.
+    #[cfg(feature = "s3")]
+    pub(crate) fn receive(&mut self, digest: Digest) {
+        self.received.insert(digest);
+    }
+
+    /// The digests of the files that are here.
+    pub(crate) fn arrivals(&self) -> BTreeSet<Digest> {
+        let here = self.files.iter().filter(|(_, staged)| staged.path.exists());
+        here.map(|(digest, _)| *digest).collect()
+    }
+
     pub(crate) fn get(&self, digest: &Digest) -> Option<&Staged> {
         self.files.get(digest)
     }
 
+    /// Writes the held entries to their file.
+    pub(crate) fn flush(&mut self) -> Result<(), StoreError> {
+        match &mut self.held {
+            Some(held) => held.flush().map_err(StoreError::file(&self.folder)),
+            None => Ok(()),
+        }
+    }
+
     /// Makes all files durable.
     pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
-        if let Some(held) = &mut self.held {
-            held.flush().map_err(StoreError::file(&self.folder))?;
-        }
+        self.flush()?;
         if self.files.len() >= MANY {
             return rustix::fs::syncfs(&self.lock)
                 .map_err(|error| StoreError::file(&self.folder)(error.into()));
@@ -257,7 +348,18 @@ fn lock_stale(folder: &Path) -> Option<File> {
 
 /// True if a process has ended without removing its folder.
 pub fn has_stale(store: &Path) -> Result<bool, StoreError> {
-    Ok(blobs::list(&incoming(store))?.iter().any(|folder| lock_stale(folder).is_some()))
+    Ok(!stale(store)?.is_empty())
+}
+
+/// The folders of processes that have ended.
+pub fn stale(store: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let folders = blobs::list(&incoming(store))?.into_iter();
+    Ok(folders.filter(|folder| lock_stale(folder).is_some()).collect())
+}
+
+/// The number in the name of a staging's folder.
+pub fn number(folder: &Path) -> Option<u64> {
+    u64::from_str_radix(folder.file_name()?.to_str()?, 16).ok()
 }
 
 /// Removes a folder with all that is in it.

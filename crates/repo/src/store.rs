@@ -2,10 +2,12 @@
 
 use crate::blobs;
 use crate::error::StoreError;
+use crate::folder::Folder;
 use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, FORMAT, HOLDS, MEMBERS, NAMES};
 use crate::index::{NUMBERS, RECORDS, TOPS, damaged, guarded, records};
 use crate::reserve;
 use crate::staging::{self, Staging};
+use crate::volume::Volume;
 use redb::{Builder, ConcurrencyMode, Database, ReadableDatabase, ReadableTable};
 use redb::{ReadableTableMetadata, TableDefinition, WriteTransaction};
 use rustix::fs::{FlockOperation, flock};
@@ -24,9 +26,11 @@ const CACHE: usize = 64 << 20;
 /// The largest index, in bytes, of which every page is checked when it is opened: about 0.3 s.
 const CHECKED: u64 = 256 << 20;
 
-/// A store on this host's disk. Several processes may have it open.
+/// A store: its index and its volume. Several processes may have it open.
 pub struct Store {
+    /// The folder of the index.
     folder: PathBuf,
+    volume: Arc<dyn Volume>,
     index: PathBuf,
     opened: Mutex<Opened>,
     /// Held while the index is opened again, which may wait for transactions of other processes.
@@ -107,7 +111,7 @@ impl Store {
     pub fn create(folder: &Path) -> Result<Store, StoreError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(StoreError::file(folder))?;
-        Store::begin(folder, true)
+        Store::begin(folder, &Folder::shared(folder), true)
     }
 
     /// Opens the store in `folder`.
@@ -116,32 +120,41 @@ impl Store {
     /// As for [`Store::create`], or there is none.
     pub fn open(folder: &Path) -> Result<Store, StoreError> {
         match folder.join("index").try_exists() {
-            Ok(true) => Store::begin(folder, false),
+            Ok(true) => Store::begin(folder, &Folder::shared(folder), false),
             Ok(false) => Err(StoreError::None(folder.to_owned())),
             Err(error) => Err(StoreError::file(&folder.join("index"))(error)),
         }
     }
 
-    fn begin(folder: &Path, is_new: bool) -> Result<Store, StoreError> {
+    /// Opens the index in `folder` of a store whose bytes are on `volume`, and makes it if `is_new`
+    /// and there is none.
+    pub(crate) fn begin(
+        folder: &Path,
+        volume: &Arc<dyn Volume>,
+        is_new: bool,
+    ) -> Result<Store, StoreError> {
         let failed = StoreError::file(folder);
         let _lock = File::open(folder)
             .and_then(|lock| Ok(flock(&lock, FlockOperation::LockExclusive).map(|()| lock)?))
             .map_err(failed)?;
         let path = folder.join("index");
         if is_new && !path.exists() {
-            make(folder, &path)?;
+            make(folder, &path, volume)?;
         }
         // The database would make a new one of an empty file.
         if std::fs::metadata(&path).is_ok_and(|meta| meta.len() == 0) {
             return Err(damaged(&path, &"it is empty"));
         }
-        let store = match Store::at(folder, &path) {
-            Err(error) if error.is_full() && reserve::release(folder) => Store::at(folder, &path)?,
+        let store = match Store::at(folder, &path, volume) {
+            Err(error) if error.is_full() && reserve::release(folder) => {
+                Store::at(folder, &path, volume)?
+            }
             opened => opened?,
         };
         store.check_format()?;
-        // A process that was killed may have left blobs as well.
-        if staging::has_stale(&store.folder)? {
+        // A process that was killed may have left blobs as well. Those of a shared store are looked
+        // for when the index has caught up with it.
+        if store.volume.log().is_none() && staging::has_stale(&store.folder)? {
             match store.gc() {
                 // Files that may not be removed stop no command but `gc`.
                 Err(StoreError::File { error, .. })
@@ -154,12 +167,18 @@ impl Store {
     }
 
     /// Opens the index at this path.
-    fn at(folder: &Path, path: &Path) -> Result<Store, StoreError> {
+    fn at(folder: &Path, path: &Path, volume: &Arc<dyn Volume>) -> Result<Store, StoreError> {
         let len = std::fs::metadata(path).map_or(0, |meta| meta.len());
         let db = guarded(path, || database(path, len > 0 && len <= CHECKED, len == 0))?;
         let opened = Mutex::new(Opened { db: Arc::new(db), again: 0, has_failed: false });
-        let (folder, index) = (folder.to_owned(), path.to_owned());
-        Ok(Store { folder, index, opened, opening: Mutex::new(()), writing: AtomicUsize::new(0) })
+        Ok(Store {
+            folder: folder.to_owned(),
+            volume: volume.clone(),
+            index: path.to_owned(),
+            opened,
+            opening: Mutex::new(()),
+            writing: AtomicUsize::new(0),
+        })
     }
 
     /// Checks that this program knows the format of the index.
@@ -199,10 +218,21 @@ impl Store {
         })
     }
 
-    /// The folder.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
+    /// The folder of the index, and of bytes on their way into the store.
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The place of the bytes.
+    #[must_use]
+    pub fn volume(&self) -> &dyn Volume {
+        &*self.volume
+    }
+
+    /// The name of the store, for messages: its folder or its bucket.
+    #[must_use]
+    pub fn title(&self) -> String {
+        self.volume.title()
     }
 
     /// The file of the index.
@@ -297,7 +327,7 @@ impl Store {
         let file = file.map_err(StoreError::file(&path))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Serving(file)),
-            Err(rustix::io::Errno::WOULDBLOCK) => Err(StoreError::Served(self.folder.clone())),
+            Err(rustix::io::Errno::WOULDBLOCK) => Err(StoreError::Served(self.title())),
             Err(error) => Err(StoreError::file(&path)(error.into())),
         }
     }
@@ -310,15 +340,30 @@ impl Store {
         Staging::new(&self.folder)
     }
 
+    /// A number of the store itself.
+    pub(crate) fn number(&self, number: &str) -> Result<Option<u64>, StoreError> {
+        self.guarded(|| {
+            let numbers = self.db()?.begin_read()?.open_table(NUMBERS)?;
+            Ok(numbers.get(number)?.map(|number| number.value()))
+        })
+    }
+
+    /// Sets a number of the store itself.
+    #[cfg(feature = "s3")]
+    pub(crate) fn set_number(&self, number: &str, value: u64) -> Result<(), StoreError> {
+        self.guarded(|| {
+            let write = self.begin_write()?;
+            write.open_table(NUMBERS)?.insert(number, value)?;
+            write.commit()
+        })
+    }
+
     /// The number of changes so far: a [`View`](crate::View) with another number is out of date.
     ///
     /// # Errors
     /// The index cannot be read.
     pub fn changes(&self) -> Result<u64, StoreError> {
-        self.guarded(|| {
-            let numbers = self.db()?.begin_read()?.open_table(NUMBERS)?;
-            Ok(numbers.get(CHANGES)?.map_or(0, |changes| changes.value()))
-        })
+        Ok(self.number(CHANGES)?.unwrap_or(0))
     }
 
     /// The numbers of the store.
@@ -355,7 +400,7 @@ fn database(path: &Path, is_checked: bool, is_new: bool) -> Result<Database, red
 }
 
 /// Makes an index. It gets its name when it is whole: a process that is killed leaves no half one.
-fn make(folder: &Path, path: &Path) -> Result<(), StoreError> {
+fn make(folder: &Path, path: &Path, volume: &Arc<dyn Volume>) -> Result<(), StoreError> {
     let new = path.with_extension("new");
     match std::fs::remove_file(&new) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -366,7 +411,7 @@ fn make(folder: &Path, path: &Path) -> Result<(), StoreError> {
     // Names are secret too: the folder may be one that other users can read.
     let made = File::options().write(true).create_new(true).mode(0o600).open(&new);
     made.map_err(StoreError::file(&new))?;
-    Store::at(folder, &new)?.make_tables()?;
+    Store::at(folder, &new, volume)?.make_tables()?;
     std::fs::rename(&new, path).map_err(StoreError::file(path))?;
     // A new file is durable with the folders above it.
     blobs::sync_folder(folder)?;

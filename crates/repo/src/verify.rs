@@ -1,15 +1,14 @@
 //! Reading everything again.
 
 use crate::Digest;
-use crate::blobs;
 use crate::entry::{Body, Entry, Object, Place};
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::view::View;
 use packet::Data;
-use std::fs::File;
+use sha2::{Digest as _, Sha256};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex, PoisonError};
 use transport::publish::{Preparation, Source, Spec};
 
 /// The result of a check of one named thing.
@@ -40,19 +39,32 @@ fn record(number: u64) -> String {
     format!("entry {number} of the index")
 }
 
-/// A blob as the source of an object.
-struct Blob {
-    file: File,
-    size: u64,
+/// A source that is read from its beginning, and the SHA-256 of what was read.
+struct Summed {
+    source: Box<dyn Source>,
+    sum: Arc<Mutex<Sum>>,
 }
 
-impl Source for Blob {
+/// The sum of the bytes so far.
+#[derive(Default)]
+struct Sum {
+    hash: Sha256,
+    len: u64,
+}
+
+impl Source for Summed {
     fn size(&self) -> u64 {
-        self.size
+        self.source.size()
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(buffer, offset)
+        self.source.read_at(offset, buffer)?;
+        let mut sum = self.sum.lock().unwrap_or_else(PoisonError::into_inner);
+        if offset == sum.len {
+            sum.hash.update(&*buffer);
+            sum.len += buffer.len() as u64;
+        }
+        Ok(())
     }
 }
 
@@ -76,7 +88,7 @@ impl Store {
                 }
             };
             checked.bytes += entry.object().map_or(0, |object| object.size);
-            if let Err(why) = self.check(&entry)
+            if let Err(why) = self.check(view, &entry)
                 && View::new(self)?.entry(number)?.is_some()
             {
                 checked.damage.push(Damage { name: entry.versioned().to_string(), why });
@@ -85,49 +97,44 @@ impl Store {
         Ok(checked)
     }
 
-    fn check(&self, entry: &Entry) -> Result<(), String> {
+    fn check(&self, view: &View, entry: &Entry) -> Result<(), String> {
         match &entry.body {
             Body::Packet(packet) => {
                 let data = Data::decode(packet).map_err(|error| error.to_string())?;
                 let is_it = data.name() == entry.name.as_ref();
                 if is_it { Ok(()) } else { Err(format!("it is the packet {}", data.name())) }
             }
-            Body::Object(object) => self.check_object(entry, object),
+            Body::Object(object) => self.check_object(view, entry, object),
         }
     }
 
-    fn check_object(&self, entry: &Entry, object: &Object) -> Result<(), String> {
-        let source: Box<dyn Source> = match &object.place {
-            Place::Inline(bytes) => Box::new(bytes.to_vec()),
-            Place::Blob(digest) => Box::new(self.check_blob(digest, object.size)?),
-        };
+    fn check_object(&self, view: &View, entry: &Entry, object: &Object) -> Result<(), String> {
         let mut spec = Spec::new(entry.name.clone(), entry.version);
         spec.segment_size = object.segment_size as usize;
-        let hashed = digests(spec, source, object.fanout).map_err(|error| error.to_string())?;
-        if hashed != object.below {
+        let hashed = match &object.place {
+            Place::Inline(bytes) => digests(spec, Box::new(bytes.to_vec()), object.fanout),
+            Place::Blob(digest) => {
+                let blob = view.blob(digest, object.size).map_err(|error| error.to_string())?;
+                let sum = Arc::new(Mutex::new(Sum::default()));
+                let source = self.volume().source(&blob);
+                let source = Box::new(Summed { source, sum: sum.clone() });
+                let hashed = digests(spec, source, object.fanout);
+                let sum = std::mem::take(&mut *sum.lock().unwrap_or_else(PoisonError::into_inner));
+                let is_whole = sum.len == blob.size;
+                if is_whole && Digest::from(sum.hash.finalize()) != *digest {
+                    let title = self.volume().title_of(&blob);
+                    return Err(format!("{title} has other bytes than were stored"));
+                }
+                hashed
+            }
+        };
+        if hashed.map_err(|error| error.to_string())? != object.below {
             return Err("its segments have other digests".to_owned());
         }
         // The signed packets fit the digests.
         let bare = Bare(object.size);
         let made = object.publication(&entry.name, entry.version, Box::new(bare));
         made.map(drop).map_err(|error| error.to_string())
-    }
-
-    fn check_blob(&self, digest: &Digest, size: u64) -> Result<Blob, String> {
-        let path = blobs::path(self.folder(), digest);
-        let (found, len) =
-            blobs::sum(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        if len != size || found != *digest {
-            return Err(format!("{} has other bytes than were stored", path.display()));
-        }
-        let file = File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Blob { file, size })
-    }
-
-    /// The file of a blob.
-    #[must_use]
-    pub fn blob(&self, digest: &Digest) -> std::path::PathBuf {
-        blobs::path(self.folder(), digest)
     }
 }
 

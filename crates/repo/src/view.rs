@@ -1,13 +1,16 @@
 //! The store at one time, for the process that serves it.
 
+use crate::Digest;
 use crate::codec;
 use crate::entry::{Body, Entry, Top};
 use crate::error::StoreError;
-use crate::index::{CHANGES, ENTRIES, MEMBERS, NAMES, NUMBERS, TOPS, damaged, guarded};
+use crate::index::{CHANGES, ENTRIES, MEMBERS, NAMES, NUMBERS, TOPS, UPLOADS};
+use crate::index::{damaged, guarded};
 use crate::store::Store;
+use crate::volume::Blob;
 use packet::tlv::types as tlv_types;
 use packet::{Bytes, Data, Interest, NameRef};
-use redb::{ReadOnlyTable, ReadableDatabase, ReadableTable};
+use redb::{ReadOnlyTable, ReadableDatabase, ReadableTable, TableError};
 use std::path::PathBuf;
 
 /// The maximum number of packets that are tried for an Interest.
@@ -28,6 +31,8 @@ pub struct View {
     entries: ReadOnlyTable<u64, &'static [u8]>,
     pub(crate) tops: ReadOnlyTable<u64, &'static [u8]>,
     members: ReadOnlyTable<(u64, u64), ()>,
+    /// Only a shared store has it.
+    uploads: Option<ReadOnlyTable<&'static [u8; 32], u64>>,
 }
 
 impl View {
@@ -50,6 +55,10 @@ impl View {
                 entries: read.open_table(ENTRIES)?,
                 tops: read.open_table(TOPS)?,
                 members: read.open_table(MEMBERS)?,
+                uploads: match read.open_table(UPLOADS) {
+                    Err(TableError::TableDoesNotExist(_)) => None,
+                    uploads => Some(uploads?),
+                },
             })
         })
     }
@@ -204,6 +213,18 @@ impl View {
             Some(None) => Err(damaged(&self.index, &format!("entry {number}"))),
             found => Ok(found.flatten()),
         }
+    }
+
+    /// The bytes of an object whose [`Place`](crate::Place) is a blob.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn blob(&self, digest: &Digest, size: u64) -> Result<Blob, StoreError> {
+        let upload = guarded(&self.index, || {
+            let Some(uploads) = &self.uploads else { return Ok(None) };
+            Ok(uploads.get(digest)?.map(|upload| upload.value()))
+        })?;
+        Ok(Blob { digest: *digest, size, upload: upload.unwrap_or(0) })
     }
 
     /// The numbers of the members of a named thing.

@@ -444,11 +444,12 @@ impl Shelf for Served {
     }
 
     fn open(&mut self, number: u64) -> Option<transport::publish::Publication> {
-        let entry = View::new(&self.0).unwrap().entry(number).unwrap()?;
+        let view = View::new(&self.0).unwrap();
+        let entry = view.entry(number).unwrap()?;
         let Body::Object(object) = &entry.body else { return None };
         let repo::Place::Blob(digest) = object.place else { return None };
-        let bytes = fs::read(self.0.blob(&digest)).unwrap();
-        Some(object.publication(&entry.name, entry.version, Box::new(bytes)).unwrap())
+        let source = self.0.volume().served(&view.blob(&digest, object.size).unwrap());
+        Some(object.publication(&entry.name, entry.version, source).unwrap())
     }
 }
 
@@ -558,7 +559,7 @@ fn a_verified_insertion_of_an_object_that_is_there_adds_its_prefixes() {
         staging.copy(&mut &b"x"[..]).unwrap();
         let mut insertion = Insertion::new(&store, &mut staging).unwrap();
         if !is_verified {
-            insertion.unverified();
+            insertion.unverified().unwrap();
         }
         let prefixes = prefixes.iter().map(|prefix| prefix.parse().unwrap()).collect();
         insertion.top(&made.entry, &Top { bytes: 1, prefixes, ..Top::default() }).unwrap();

@@ -32,6 +32,7 @@ use packet::{Bytes, Data, HopOptions, Interest, LpHeader, LpPacket, NackReason, 
 use sha2::{Digest as _, Sha256};
 use shelf::{Opened, Place};
 use std::collections::VecDeque;
+use std::io::ErrorKind;
 
 /// The maximum number of waiting answers. If a forwarder sends more Interests without taking an
 /// answer, the excess is dropped; consumers send them again.
@@ -100,6 +101,10 @@ pub struct Publish {
     opened: Opened,
     packets: Vec<(Name, Bytes)>,
     waiting: VecDeque<Waiting>,
+    /// Answers whose bytes are on their way to the source.
+    parked: VecDeque<Waiting>,
+    /// The objects of those answers.
+    blocked: Vec<Place>,
     /// The maximum number of waiting answers, if below [`MAX_WAITING`].
     bound: Option<usize>,
     packet: Vec<u8>,
@@ -121,7 +126,8 @@ impl Publish {
     }
 
     fn has_room(&self) -> bool {
-        self.waiting.len() < self.bound.map_or(MAX_WAITING, |bound| bound.min(MAX_WAITING))
+        self.waiting.len() + self.parked.len()
+            < self.bound.map_or(MAX_WAITING, |bound| bound.min(MAX_WAITING))
     }
 
     /// Serves `object` from now on.
@@ -135,6 +141,7 @@ impl Publish {
             Some(at) => {
                 // Answers that wait are those of the version before.
                 self.waiting.retain(|waiting| !waiting.answer.is_of(at));
+                self.parked.retain(|waiting| !waiting.answer.is_of(at));
                 self.objects[at] = object;
             }
             None => self.objects.push(object),
@@ -320,8 +327,24 @@ impl Publish {
 
     /// Drops the waiting answers. Call it when the connection broke: the PIT tokens are void.
     pub fn forget_waiting(&mut self) {
-        self.stats.dropped += self.waiting.len() as u64;
+        self.stats.dropped += (self.waiting.len() + self.parked.len()) as u64;
         self.waiting.clear();
+        self.parked.clear();
+        self.blocked.clear();
+    }
+
+    /// True if answers wait for bytes that are on their way to their sources. They are tried again
+    /// after [`Publish::unpark`].
+    #[must_use]
+    pub fn has_parked(&self) -> bool {
+        !self.parked.is_empty()
+    }
+
+    /// Tries again the answers whose bytes were on their way. Call it after a short time.
+    pub fn unpark(&mut self) {
+        self.blocked.clear();
+        self.parked.append(&mut self.waiting);
+        std::mem::swap(&mut self.parked, &mut self.waiting);
     }
 
     /// True if answers wait to be sent.
@@ -348,6 +371,12 @@ impl Publish {
                     (place, wanted, digest, excluding)
                 }
             };
+            // The bytes of an object come in order, so later ones are not there either.
+            if self.blocked.contains(&place) {
+                let answer = Answer::Data { place, wanted, digest, excluding };
+                self.parked.push_back(Waiting { header, answer });
+                continue;
+            }
             let mut packet = std::mem::take(&mut self.packet);
             packet.clear();
             let encoded =
@@ -372,6 +401,11 @@ impl Publish {
                     self.stats.answered += 1;
                     self.stats.content_bytes += content as u64;
                     return true;
+                }
+                Err(PublishError::Read { error, .. }) if error.kind() == ErrorKind::WouldBlock => {
+                    self.blocked.push(place);
+                    let answer = Answer::Data { place, wanted, digest, excluding };
+                    self.parked.push_back(Waiting { header, answer });
                 }
                 Err(error) => {
                     self.stats.failed += 1;

@@ -22,7 +22,6 @@ pub use fetch::{Choices, Count, TreeFetch, malformed, page_object, walk_of};
 pub use filter::Filter;
 pub use prepare::{Publisher, Watched, component_of};
 pub use receiver::{Receiver, Tally};
-pub use source::TreeSource;
 pub use target::Target;
 pub use versions::Version;
 pub use watcher::FolderWatcher;

@@ -18,6 +18,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 /// However low the rate is, so many may wait: what a consumer asks for at once at its start.
 const FEWEST_WAITING: u64 = 64;
 
+/// Answers whose bytes are on their way are tried again after this time.
+const RETRY: Duration = Duration::from_millis(1);
+
 /// How often signals, changed files and the end are looked at.
 const TICK: Duration = Duration::from_millis(250);
 
@@ -53,6 +56,8 @@ pub fn digest(
 struct Driven<'a> {
     publish: &'a mut Publish,
     limit: &'a mut Limit,
+    /// When answers whose bytes are on their way are tried again.
+    retry: &'a mut Option<Time>,
 }
 
 impl Endpoint for Driven<'_> {
@@ -68,10 +73,21 @@ impl Endpoint for Driven<'_> {
     }
 
     fn next_deadline(&mut self, now: Time) -> Option<Time> {
-        self.limit.next(now).filter(|_| self.publish.has_answers())
+        let next = self.limit.next(now).filter(|_| self.publish.has_answers());
+        if !self.publish.has_parked() {
+            *self.retry = None;
+            return next;
+        }
+        let retry = *self.retry.get_or_insert(now + RETRY);
+        Some(next.map_or(retry, |next| next.min(retry)))
     }
 
-    fn on_deadline(&mut self, _now: Time) {}
+    fn on_deadline(&mut self, now: Time) {
+        if self.retry.is_some_and(|retry| retry <= now) {
+            *self.retry = None;
+            self.publish.unpark();
+        }
+    }
 }
 
 /// The content of a producer, which may change while it is served.
@@ -151,11 +167,11 @@ pub fn serve(
     let mut tick = connection.now();
     let (mut answered, mut answered_at) = (0, connection.now());
     let mut answered_before = 0;
-    let mut recent = Recent::default();
+    let (mut recent, mut retry) = (Recent::default(), None);
     look.progress.begin_endless();
     while !look.stop.requested() {
-        if let Err(lost) = connection.turn(&mut Driven { publish, limit: &mut limit }, tick + TICK)
-        {
+        let mut driven = Driven { publish, limit: &mut limit, retry: &mut retry };
+        if let Err(lost) = connection.turn(&mut driven, tick + TICK) {
             if publish.stats().answered != answered_before {
                 answered_before = publish.stats().answered;
                 outage.was_useful();

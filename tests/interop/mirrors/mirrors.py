@@ -6,12 +6,11 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
-from unittest import mock
 
 import boto3
 import botocore.config
 from proxy import Proxied
-from support import weir
+from support import buckets, weir
 from support.children import Child, wait_until
 from support.origin import Origin
 
@@ -156,17 +155,13 @@ class S3(Proxied):
     """boto3, with a public bucket of versitygw."""
 
     def test_objects_and_parts_of_them(self):
-        server = program("versitygw")
-        port, root = free_port(), self.here / "buckets"
+        root = self.here / "buckets"
         (root / "public").mkdir(parents=True)
-        keys = {"ROOT_ACCESS_KEY": "test-key", "ROOT_SECRET_KEY": "test-secret"}
-        with mock.patch.dict(os.environ, keys):
-            child = Child(
-                [server, "--port", f"127.0.0.1:{port}", "posix", str(root)], self.here / "s3.log"
-            )
-        self.addCleanup(child.kill)
-        wait_until(lambda: listens(port), "the S3 server")
-        owner = self.client(f"http://127.0.0.1:{port}", keys)
+        server = buckets.Server(root)
+        server.start()
+        self.addCleanup(server.stop)
+        url, keys = f"http://{server.address}", buckets.KEYS
+        owner = self.client(url, keys)
         owner.create_bucket(Bucket="bucket")
         data = os.urandom(3_000_000)
         key = "folder/a b.bin"
@@ -177,7 +172,7 @@ class S3(Proxied):
         allowed = f'{{"Effect": "Allow", "Principal": "*", "Action": {actions}'
         policy = f'{{"Version": "2012-10-17", "Statement": [{allowed}, "Resource": {resources}}}]}}'
         owner.put_bucket_policy(Bucket="bucket", Policy=policy)
-        self.start(name="/example/s3", url=f"http://127.0.0.1:{port}/")
+        self.start(name="/example/s3", url=f"{url}/")
         gateway = self.gateway("--mirror", "/=/example/s3")
         client = self.client(f"http://127.0.0.1:{gateway.port}", keys)
         whole = client.get_object(Bucket="bucket", Key=key)
@@ -202,7 +197,7 @@ class S3(Proxied):
             "s3",
             endpoint_url=url,
             region_name="us-east-1",
-            aws_access_key_id=keys["ROOT_ACCESS_KEY"],
-            aws_secret_access_key=keys["ROOT_SECRET_KEY"],
+            aws_access_key_id=keys["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=keys["AWS_SECRET_ACCESS_KEY"],
             config=botocore.config.Config(s3={"addressing_style": "path"}),
         )

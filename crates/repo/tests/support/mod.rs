@@ -55,7 +55,7 @@ pub fn insert_unverified(
     top: &Made,
     members: &[Made],
 ) -> Result<Inserted, StoreError> {
-    insert_all(store, top, members, |insertion| insertion.unverified())
+    insert_all(store, top, members, |insertion| insertion.unverified().unwrap())
 }
 
 /// Inserts an object under a quota.

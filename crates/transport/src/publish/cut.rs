@@ -19,7 +19,8 @@ pub trait Source: Send + Sync {
     /// Fills `buffer` with the bytes from `offset` on.
     ///
     /// # Errors
-    /// The bytes cannot be read, or no longer exist.
+    /// The bytes cannot be read, or no longer exist. [`io::ErrorKind::WouldBlock`]: they are on
+    /// their way, and can be read later.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
     /// True if the bytes may change while they are published, as those of a file. Then each segment
@@ -317,6 +318,10 @@ impl Cut {
         let (mut content, mut packet) = (Vec::new(), Vec::new());
         let signature_len = self.signer.signature_len();
         let mut digests = LeafDigests::with_room(segments.clone().count(), signature_len);
+        // If bytes are on their way, no others are hashed in vain.
+        if let Some(last) = segments.clone().last() {
+            self.read(source, last, &mut content)?;
+        }
         for segment in segments {
             self.read(source, segment, &mut content)?;
             packet.clear();

@@ -290,3 +290,48 @@ fn many_objects_in_turn_are_read_once_and_few_are_open() {
     let each = DEFAULT_FANOUT as u64 * 100 + 3 * 100;
     assert!(read.load(Relaxed) <= 150 * each, "{read:?}");
 }
+
+/// Content that is on its way until it has come.
+struct Coming {
+    content: Vec<u8>,
+    has_come: Arc<AtomicBool>,
+}
+
+impl Source for Coming {
+    fn size(&self) -> u64 {
+        self.content.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        if !self.has_come.load(Relaxed) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        self.content.read_at(offset, buffer)
+    }
+}
+
+#[test]
+fn answers_whose_bytes_are_on_their_way_hold_up_no_others() {
+    let has_come = Arc::new(AtomicBool::new(true));
+    let mut producer = Publish::new();
+    let source = Coming { content: bytes(50_000), has_come: has_come.clone() };
+    let made = Preparation::new(many(1), source, &Signer::Digest).unwrap();
+    producer.add(made.run(&Signer::Digest).unwrap());
+    let made = Preparation::new(many(2), bytes(50_000), &Signer::Digest).unwrap();
+    producer.add(made.run(&Signer::Digest).unwrap());
+    has_come.store(false, Relaxed);
+    for number in [1, 1, 2] {
+        let name = many(number).object().with(&Component::segment(3));
+        producer.receive(&InterestBuf::new(name).encode());
+    }
+    let mut sent = Vec::new();
+    assert!(producer.poll_transmit(&mut sent));
+    assert!(!producer.poll_transmit(&mut sent) && producer.has_parked());
+    producer.unpark();
+    assert!(!producer.poll_transmit(&mut sent) && producer.has_parked());
+    has_come.store(true, Relaxed);
+    producer.unpark();
+    assert!(producer.poll_transmit(&mut sent) && producer.poll_transmit(&mut sent));
+    assert!(!producer.poll_transmit(&mut sent) && !producer.has_parked());
+    assert_eq!((producer.stats().answered, producer.stats().failed), (3, 0));
+}

@@ -36,8 +36,9 @@ pub enum RepoCommand {
 /// Where the store is.
 #[derive(Args)]
 pub struct StoreArgs {
-    /// The folder of the store. The default is `repo` in the state directory, ~/.weir or WEIR_HOME.
-    #[arg(long, value_name = "DIR")]
+    /// The folder of the store, or s3://BUCKET/PREFIX for one in a bucket of an S3 server. The
+    /// default is `repo` in the state directory, ~/.weir or WEIR_HOME.
+    #[arg(long, value_name = "DIR|s3://BUCKET/PREFIX")]
     pub store: Option<PathBuf>,
 }
 

@@ -235,7 +235,7 @@ impl Catalogue {
         let segments = hashed.size.div_ceil(hashed.segment_size.into()).max(1);
         let layout = Layout::new(segments, hashed.fanout).ok()?;
         let manifest = Unsigned::new(spec.object(), layout, hashed.below.to_vec()).ok()?;
-        let source = TreeSource::new(self.file_path(path), hashed.size, Some(hashed.modified));
+        let source = TreeSource::new(self.file_path(path), hashed.size, hashed.modified);
         Publication::restore(spec, Box::new(source), manifest, &self.signer).ok()
     }
 }

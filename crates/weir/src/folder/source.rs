@@ -10,13 +10,13 @@ use transport::publish::Source;
 pub struct TreeSource {
     path: PathBuf,
     size: u64,
-    modified: Option<u64>,
+    modified: u64,
     file: OnceLock<FileSource>,
 }
 
 impl TreeSource {
-    /// A file as it was when it was hashed; `None`: its time does not matter.
-    pub fn new(path: PathBuf, size: u64, modified: Option<u64>) -> TreeSource {
+    /// A file as it was when it was hashed.
+    pub fn new(path: PathBuf, size: u64, modified: u64) -> TreeSource {
         TreeSource { path, size, modified, file: OnceLock::new() }
     }
 
@@ -25,8 +25,7 @@ impl TreeSource {
             return Ok(file);
         }
         let file = FileSource::open_here(&self.path)?;
-        let is_changed = self.modified.is_some_and(|modified| modified != file.modified());
-        if file.size() != self.size || is_changed {
+        if file.size() != self.size || file.modified() != self.modified {
             let why = format!("{} has changed", self.path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }

@@ -8,12 +8,12 @@ use crate::output;
 use client::parts::{behind_links, is_open_file};
 use control::Size;
 use packet::{Component, Name};
-use repo::{Entry, Freed, Object, Place, Store, StoreError, View};
+use repo::{Entry, Freed, Place, Store, StoreError, View};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -110,18 +110,18 @@ pub fn export(args: &RepoExportArgs) -> Result<(), Failure> {
     let entry = find(&view, &args.name)?.ok_or_else(|| no_object(&view, &args.name, &store))?;
     let Some(object) = entry.object() else { return Err(unknown(&args.name, &store)) };
     if args.file.as_os_str() == "-" {
-        write(&store, &entry, object, &mut io::stdout().lock())?;
+        write(&store, &view, &entry, &mut io::stdout().lock())?;
     } else if is_special(&args.file) {
         let opened = File::options().write(true).open(&args.file);
         let mut out = opened.map_err(|error| unwritable(&args.file, &error))?;
-        write(&store, &entry, object, &mut out)?;
+        write(&store, &view, &entry, &mut out)?;
     } else {
         let path = behind_links(&args.file).map_err(|error| unwritable(&args.file, &error))?;
         let path = &path;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let made = tempfile::NamedTempFile::new_in(parent.unwrap_or(Path::new(".")));
         let mut file = made.map_err(|error| unwritable(path, &error))?;
-        write(&store, &entry, object, &mut file)?;
+        write(&store, &view, &entry, &mut file)?;
         crate::file::share(file.as_file());
         file.as_file().sync_all().map_err(|error| unwritable(path, &error))?;
         file.persist(path).map_err(|failed| unwritable(path, &failed.error))?;
@@ -178,26 +178,21 @@ fn cannot_export(entry: &Entry, error: &io::Error) -> Failure {
 }
 
 /// Writes the bytes of an object, and checks them meanwhile.
-fn write(
-    store: &Store,
-    entry: &Entry,
-    object: &Object,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
+fn write(store: &Store, view: &View, entry: &Entry, out: &mut dyn Write) -> Result<(), Failure> {
+    let Some(object) = entry.object() else { return Ok(()) };
     let digest = match &object.place {
         Place::Inline(bytes) => return out.write_all(bytes).map_err(|e| output::unwritable(&e)),
         Place::Blob(digest) => digest,
     };
-    let mut file = File::open(store.blob(digest)).map_err(|error| cannot_export(entry, &error))?;
-    let (mut sum, mut block) = (Sha256::new(), vec![0; 1 << 20]);
-    loop {
-        match file.read(&mut block).map_err(|error| cannot_export(entry, &error))? {
-            0 => break,
-            len => {
-                sum.update(&block[..len]);
-                out.write_all(&block[..len]).map_err(|error| output::unwritable(&error))?;
-            }
-        }
+    let source = store.volume().source(&view.blob(digest, object.size)?);
+    let (mut sum, mut block, mut at) = (Sha256::new(), vec![0; 1 << 20], 0);
+    while at < object.size {
+        let len = (object.size - at).min(block.len() as u64) as usize;
+        let read = source.read_at(at, &mut block[..len]);
+        read.map_err(|error| cannot_export(entry, &error))?;
+        sum.update(&block[..len]);
+        out.write_all(&block[..len]).map_err(|error| output::unwritable(&error))?;
+        at += len as u64;
     }
     out.flush().map_err(|error| output::unwritable(&error))?;
     if <[u8; 32]>::from(sum.finalize()) != *digest {

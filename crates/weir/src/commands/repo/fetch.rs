@@ -39,6 +39,7 @@ pub fn run(args: &RepoFetchArgs) -> Result<(), Failure> {
     let used = store.usage()?.bytes;
     let fetching = Fetching { args, transfers: &transfers, stop: &stop, used };
     let mut staging = store.stage()?;
+    keep::interruptible(&mut staging, &stop);
     let ready = match args.name.below {
         true => fetching.tree(&mut reach.connection, &mut staging),
         false => fetching.object(&mut reach.connection, &mut staging),

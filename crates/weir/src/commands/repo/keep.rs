@@ -3,6 +3,7 @@
 use crate::cli::repo::{KeepArgs, RepoOutputArgs};
 use crate::exit::{Failure, Word};
 use crate::output;
+use crate::signals::Stop;
 use control::Size;
 use net::clock::unix_millis;
 use packet::{Bytes, Name};
@@ -11,6 +12,9 @@ use schemars::JsonSchema;
 use security::Certificate;
 use serde::Serialize;
 use std::io;
+
+/// Attempts of an insertion while other hosts change the store.
+const TRIES: usize = 20;
 
 /// The result, for programs.
 #[derive(JsonSchema, Serialize)]
@@ -68,6 +72,12 @@ pub fn certificates(
     Ok(prefixes)
 }
 
+/// Lets a signal end uploads from the staging.
+pub fn interruptible(staging: &mut Staging, stop: &Stop) {
+    let stop = stop.clone();
+    staging.interrupt(move || stop.requested());
+}
+
 /// Inserts a named thing with all that is held. `quota` is the maximum number of bytes in the
 /// store. Calls `permit` when no other process can change the store before the insertion.
 ///
@@ -79,8 +89,24 @@ pub fn commit<E: From<StoreError>>(
     staging: &mut Staging,
     ready: &Ready,
     quota: Option<u64>,
-    permit: impl FnOnce() -> Result<(), E>,
+    permit: impl Fn() -> Result<(), E>,
 ) -> Result<Inserted, E> {
+    for _ in 0..TRIES {
+        if let Some(inserted) = attempt(store, staging, ready, quota, &permit)? {
+            return Ok(inserted);
+        }
+    }
+    Err(StoreError::Outpaced(store.title()).into())
+}
+
+/// Inserts a named thing, unless another host changes the store at the same time: `None`.
+fn attempt<E: From<StoreError>>(
+    store: &Store,
+    staging: &mut Staging,
+    ready: &Ready,
+    quota: Option<u64>,
+    permit: &impl Fn() -> Result<(), E>,
+) -> Result<Option<Inserted>, E> {
     let Ready { entry, bytes, files, prefixes, is_verified, media_type } = ready;
     let (bytes, files, prefixes) = (*bytes, *files, prefixes.clone());
     let top = Top { added: unix_millis(), bytes, files, prefixes, media_type: media_type.clone() };
@@ -88,13 +114,16 @@ pub fn commit<E: From<StoreError>>(
     permit()?;
     insertion.limit(quota);
     if !is_verified {
-        insertion.unverified();
+        insertion.unverified()?;
     }
     // An object that was stored without verification may lack certificates, or have wrong ones.
     if insertion.top(entry, &top)? || *is_verified {
         insertion.held()?;
     }
-    Ok(insertion.commit()?)
+    match insertion.commit() {
+        Err(StoreError::Outpaced(_)) => Ok(None),
+        inserted => Ok(Some(inserted?)),
+    }
 }
 
 /// Inserts a named thing with all that is held, and prints the result when it is on the disk.

@@ -89,7 +89,7 @@ pub fn ls(args: &RepoLsArgs) -> Result<(), Failure> {
     }
     if found.is_empty() {
         if !args.output.quiet {
-            output::note(&format!("{} has no such objects", store.folder().display()));
+            output::note(&format!("{} has no such objects", store.title()));
         }
         return broken.failure(&store);
     }

@@ -69,7 +69,7 @@ impl Broken {
         if self.0.is_empty() {
             return Ok(());
         }
-        let (count, folder) = (self.0.len(), store.folder().display());
+        let (count, folder) = (self.0.len(), store.title());
         let message = format!("{count} of the entries in {folder} cannot be read");
         Err(Failure::new(Kind::NotVerified, message)
             .then("store their objects again, in another store"))
@@ -124,7 +124,7 @@ pub fn meant(view: &View, name: &Name, store: &Store) -> Result<Vec<Named>, Fail
 }
 
 pub fn unknown(name: &Name, store: &Store) -> Failure {
-    let message = format!("{} has no {name}", store.folder().display());
+    let message = format!("{} has no {name}", store.title());
     Failure::new(Kind::NotFound, message).then("`weir repo ls` lists what it has")
 }
 

@@ -1,7 +1,7 @@
 //! `weir repo put`
 
 use super::copy::{Watched, changed, copy, prepare, unreadable};
-use super::keep::{self, Ready, certificates};
+use super::keep::{self, Ready, certificates, interruptible};
 use super::store::create;
 use super::tree;
 use crate::cli::repo::RepoPutArgs;
@@ -36,6 +36,7 @@ pub fn run(args: &RepoPutArgs) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let store = create(&args.keep.store)?;
     let mut staging = store.stage()?;
+    interruptible(&mut staging, &stop);
     let progress = Progress::new(&format!("storing {}", args.file.display()), args.output.quiet);
     let watched = Watched { progress: &progress, stop: &stop };
     let ready = match is_folder {

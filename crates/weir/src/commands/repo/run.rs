@@ -65,7 +65,7 @@ pub struct Summary {
 pub fn run(args: &RepoRunArgs) -> Result<(), Failure> {
     let (store, is_new) = open_or_create(&args.store)?;
     if is_new && !args.output.quiet {
-        output::note(&format!("made an empty store in {}", store.folder().display()));
+        output::note(&format!("made an empty store in {}", store.title()));
     }
     let store = Arc::new(store);
     let _serving = store.serve()?;
@@ -75,6 +75,7 @@ pub fn run(args: &RepoRunArgs) -> Result<(), Failure> {
         output::note(&note);
     }
     let shown = Arc::new(Shown::new(store.clone())?);
+    let _following = shown.follow();
     let mut publish = Publish::new();
     publish.set_shelf(Box::new(StoreShelf::new(shown.clone())));
     let progress = Progress::new("sent", args.output.quiet);
@@ -357,7 +358,12 @@ impl Content for Served {
                 let next = "`weir repo verify` finds what is damaged";
                 self.complain(format!("cannot serve: {why}; {next}"), look);
             }
-            (Ok(()), None) => {}
+            (Ok(()), None) => {
+                if let Some(why) = self.shown.take_lag() {
+                    let what = "cannot look for changes of other hosts";
+                    self.complain(format!("{what}: {why}; trying again"), look);
+                }
+            }
         }
         Ok(())
     }

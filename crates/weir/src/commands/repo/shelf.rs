@@ -1,8 +1,7 @@
 //! The objects of a store, for a producer.
 
-use crate::folder::TreeSource;
 use packet::{Bytes, Component, Interest, Name, NameRef};
-use repo::{Body, Entry, Place, Store, StoreError, View};
+use repo::{Body, Entry, Follower, Place, Store, StoreError, View};
 use std::sync::{Arc, Mutex, PoisonError};
 use transport::publish::{Publication, Shelf, Source};
 
@@ -11,6 +10,8 @@ pub struct Shown {
     store: Arc<Store>,
     view: Mutex<Arc<View>>,
     failure: Mutex<Option<String>>,
+    /// The failure to read changes of other hosts.
+    lag: Mutex<Option<String>>,
 }
 
 impl Shown {
@@ -20,7 +21,7 @@ impl Shown {
     /// The index cannot be read.
     pub fn new(store: Arc<Store>) -> Result<Shown, StoreError> {
         let view = Mutex::new(Arc::new(View::new(&store)?));
-        Ok(Shown { store, view, failure: Mutex::default() })
+        Ok(Shown { store, view, failure: Mutex::default(), lag: Mutex::default() })
     }
 
     /// The store as it is now, or as it was when it could be read last.
@@ -56,10 +57,11 @@ impl Shown {
 
     /// True if another process has removed an entry: its file is gone, and so is its name.
     fn is_gone(&self, number: u64, entry: &Entry) -> bool {
-        let Some(Place::Blob(digest)) = entry.object().map(|object| &object.place) else {
-            return false;
-        };
-        !self.store.blob(digest).exists() && matches!(self.latest().entry(number), Ok(None))
+        let Some(object) = entry.object() else { return false };
+        let Place::Blob(digest) = object.place else { return false };
+        let size = object.size;
+        let Ok(blob) = self.view().blob(&digest, size) else { return false };
+        !self.store.volume().has(&blob) && matches!(self.latest().entry(number), Ok(None))
     }
 
     fn note<T>(&self, result: Result<Option<T>, impl ToString>) -> Option<T> {
@@ -70,6 +72,23 @@ impl Shown {
                 None
             }
         }
+    }
+
+    /// Applies the changes of other hosts from now on, until the follower is dropped.
+    pub fn follow(self: &Arc<Shown>) -> Follower {
+        let shown = Arc::downgrade(self);
+        Follower::start(self.store.clone(), move |error| {
+            if let Some(shown) = shown.upgrade()
+                && let Ok(mut lag) = shown.lag.lock()
+            {
+                *lag = Some(error.to_string());
+            }
+        })
+    }
+
+    /// The failure to read changes of other hosts, once.
+    pub fn take_lag(&self) -> Option<String> {
+        self.lag.lock().ok()?.take()
     }
 
     /// Keeps a failure for [`Shown::take_failure`], unless there is one.
@@ -129,21 +148,17 @@ impl Shelf for StoreShelf {
         if self.shown.is_gone(number, &entry) {
             return None;
         }
-        let made = publication(&self.shown.store, &entry)?;
+        let Body::Object(object) = &entry.body else { return None };
+        let source: Box<dyn Source> = match &object.place {
+            Place::Inline(bytes) => Box::new(bytes.to_vec()),
+            Place::Blob(digest) => {
+                let blob = self.shown.view().blob(digest, object.size);
+                let blob = self.shown.note(blob.map(Some))?;
+                self.shown.store.volume().served(&blob)
+            }
+        };
+        let made = object.publication(&entry.name, entry.version, source);
         let named = made.map(Some).map_err(|error| format!("{}: {error}", entry.versioned()));
         self.shown.note(named)
     }
-}
-
-/// The object of an entry, as its publisher would serve it.
-fn publication(
-    store: &Store,
-    entry: &Entry,
-) -> Option<Result<Publication, transport::publish::PublishError>> {
-    let Body::Object(object) = &entry.body else { return None };
-    let source: Box<dyn Source> = match &object.place {
-        Place::Inline(bytes) => Box::new(bytes.to_vec()),
-        Place::Blob(digest) => Box::new(TreeSource::new(store.blob(digest), object.size, None)),
-    };
-    Some(object.publication(&entry.name, entry.version, source))
 }

@@ -159,6 +159,7 @@ impl Keeper for StoreKeeper {
     ) -> Result<StoredObject, StoreFailure> {
         let signing = self.signing(name)?;
         let mut staging = self.store.stage()?;
+        keep::interruptible(&mut staging, &self.stop);
         let mut failed = None;
         let copied = staging.copy(&mut BodyReader { body, failed: &mut failed });
         let staged = match (copied, failed) {
@@ -231,6 +232,7 @@ impl Publisher {
     ) -> Result<(), Failure> {
         let mut connection = Connection::open(self.address.clone())?;
         let keeper = &self.keeper;
+        let _following = keeper.shown.follow();
         let mut publish = Publish::new();
         publish.set_shelf(Box::new(StoreShelf::new(keeper.shown.clone())));
         let prefixes = keeper.signing.iter().map(|(prefix, _)| prefix.clone()).collect();

@@ -74,7 +74,7 @@ pub fn run(args: &RepoLsArgs) -> Result<(), Failure> {
     if args.output.json {
         output::json(&summary)?;
     }
-    let folder = store.folder().display();
+    let folder = store.title();
     if count > 0 {
         let message = format!("{count} of the entries in {folder} are damaged");
         return Err(Failure::new(Kind::NotVerified, message)

@@ -1,4 +1,4 @@
-module weir/tests/python/storage
+module weir/tests/support/s3
 
 go 1.25.0
 
