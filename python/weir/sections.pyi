@@ -36,10 +36,10 @@ class Scenario(dict[str, Any]):
         seed: Seed of all random numbers; equal seeds give equal results, byte for byte.
         routing: Routes from every node to every producer along the path of the smallest
             delay, of the fewest hops or of the smallest sum of the links' metrics; or
-            only those of the `[[route]]` sections, which are otherwise added to the computed ones.
-        paths: Paths from each consumer to each producer of its content; more than
-            one for strategies that use several next hops. [Routes](routes.md) says
-            which.
+            only those of the `[[route]]` sections, which are otherwise added to the
+            computed ones.
+        paths: Paths from each consumer to each producer of its content; more than one
+            for strategies that use several next hops. [Routes](routes.md) says which.
         scheme: A scheme as a whole: every consumer, link and node that names no scheme
             for a part has this one's, if it has the part.
         strategy: The forwarding strategy of nodes that name none."""
@@ -106,8 +106,8 @@ class Topology(dict[str, Any]):
         across: Propagation delay over one side of the square of `waxman`: links have
             delays by their lengths. Without it: all have `delay`.
         attach: Links that each new node of `barabasi-albert` brings.
-        file: A file that holds the network. If it does not give a link's rate, delay or queue, the
-            fields of this section apply.
+        file: A file that holds the network. If it does not give a link's rate, delay or
+            queue, the fields of this section apply.
         format: The format of the file. `.graphml`, `.cch` and `.conf` are known by
             their endings.
         latencies: The file with the delays for `rocketfuel-weights`.
@@ -118,8 +118,8 @@ class Topology(dict[str, Any]):
         metric: Its cost with `routing = "metric"`; counted in thousandths.
         queue: Bound of the queue of Data at the sending end; Interests and Nacks have
             one of their own with the same bound. In BDP: the rate times the longest
-            round-trip time, without queueing, of a consumer or workload whose path crosses the
-            link; at least one packet.
+            round-trip time, without queueing, of a consumer or workload whose path
+            crosses the link; at least one packet.
         loss: Share of frames that are lost (Bernoulli); as a table, the four
             probabilities of the Gilbert-Elliott model: of changing the state after a
             frame, and of loss in each state (`good` is 0 and `bad` is 1 unless given).
@@ -131,8 +131,8 @@ class Topology(dict[str, Any]):
         corrupt: Share of frames of which a byte is changed.
         reliability: The ends acknowledge frames and send lost ones again (NDNLPv2 link
             reliability); it applies to both ends if either direction sets it.
-        measured: The receiving end does not know `rate`; parts of a scheme on its face use a
-            measured rate.
+        measured: The receiving end does not know `rate`; parts of a scheme on its face
+            use a measured rate.
         scheme: A scheme all of whose link parts work on the face.
         marker: The scheme that manages the face's queue.
         shaper: The scheme that shapes the face's Interests.
@@ -159,9 +159,9 @@ class Node(dict[str, Any]):
         cpu: str | float | None = None,
     ) -> None:
         """name: Its name; of several, theirs.
-        content_store: Bound of the content store: its total memory; Data
-            packets; or Data packets as a share of the segments of all content. `"0 B"`
-            switches it off.
+        content_store: Bound of the content store: its total memory; Data packets; or
+            Data packets as a share of the segments of all content. `"0 B"` switches it
+            off.
         policy: The replacement policy of a full store.
         admission: The Data that it admits: `"all"` (leave copy everywhere, `"lce"`),
             `"none"`, or a share: each Data with this probability. By the position
@@ -170,9 +170,9 @@ class Node(dict[str, Any]):
             `"probcache"` (`"probcache:window=10,power=false"`), `"age"` (age-based:
             `"age:base=10 s,factor=2,most=5 min"`).
         strategy: Its forwarding strategy.
-        memory: The total memory limit of its daemon: `memory` of
-            the daemon's configuration, at least `"16 MB"`. For `weir testbed`; the
-            simulator does not look at it.
+        memory: The total memory limit of its daemon: `memory` of the daemon's
+            configuration, at least `"16 MB"`. For `weir testbed`; the simulator does
+            not look at it.
         cpu: The share of one processor that all programs of the node have together,
             such as `"10 %"`. For `weir testbed`; the simulator's nodes take no time."""
 
@@ -210,8 +210,8 @@ class Link(dict[str, Any]):
         metric: Its cost with `routing = "metric"`; counted in thousandths.
         queue: Bound of the queue of Data at the sending end; Interests and Nacks have
             one of their own with the same bound. In BDP: the rate times the longest
-            round-trip time, without queueing, of a consumer or workload whose path crosses the
-            link; at least one packet.
+            round-trip time, without queueing, of a consumer or workload whose path
+            crosses the link; at least one packet.
         loss: Share of frames that are lost (Bernoulli); as a table, the four
             probabilities of the Gilbert-Elliott model: of changing the state after a
             frame, and of loss in each state (`good` is 0 and `bad` is 1 unless given).
@@ -223,8 +223,8 @@ class Link(dict[str, Any]):
         corrupt: Share of frames of which a byte is changed.
         reliability: The ends acknowledge frames and send lost ones again (NDNLPv2 link
             reliability); it applies to both ends if either direction sets it.
-        measured: The receiving end does not know `rate`; parts of a scheme on its face use a
-            measured rate.
+        measured: The receiving end does not know `rate`; parts of a scheme on its face
+            use a measured rate.
         scheme: A scheme all of whose link parts work on the face.
         marker: The scheme that manages the face's queue.
         shaper: The scheme that shapes the face's Interests.
@@ -259,16 +259,17 @@ class Content(dict[str, Any]):
     ) -> None:
         """name: Its name; it must not be the prefix of another one's.
         at: Its producer, or producers.
-        size: Bytes of content, of each object if there are several; required except for a video.
-            Sizes may be drawn: `{ distribution = "uniform", least = "10 kB", most = "1 MB" }`, `{
-            distribution = "exponential", mean = … }`, `{ distribution = "pareto", least = …, most =
-            …, shape = 1.2 }`, `{ distribution = "lognormal", median = …, sigma = 1
-            }`. A list gives objects of several classes, which have results of their own: `[{ class
-            = "mice", share = "99 %", size = "50 kB" }, { class = "elephants", share = "1 %", size =
-            "10 MB" }]`.
+        size: Bytes of content, of each object if there are several; required except for
+            a video. Sizes may be drawn: `{ distribution = "uniform", least = "10 kB",
+            most = "1 MB" }`, `{ distribution = "exponential", mean = … }`, `{
+            distribution = "pareto", least = …, most = …, shape = 1.2 }`, `{
+            distribution = "lognormal", median = …, sigma = 1 }`. A list gives objects
+            of several classes, which have results of their own: `[{ class = "mice",
+            share = "99 %", size = "50 kB" }, { class = "elephants", share = "1 %", size
+            = "10 MB" }]`.
         segment: Bytes of content in a segment.
-        objects: A catalogue of this many objects, called `name/0`, `name/1`, … by
-            rank: the most popular first. `"unlimited"`: a new one for every request.
+        objects: A catalogue of this many objects, called `name/0`, `name/1`, … by rank:
+            the most popular first. `"unlimited"`: a new one for every request.
             `"listed"`: those that the traces of workloads name.
         placement: The distribution among several producers. `replicated`: each has
             everything, and routes lead to the nearest. `objects`, `segments`: each
@@ -283,8 +284,9 @@ class Content(dict[str, Any]):
             it; the whole object is hashed on the first request. `digest`: a digest in
             each segment, and no list. `none`: nothing is hashed, as in other
             simulators.
-        service_time: The time that a producer needs for each answer, of any size; it serves
-            requests one after the other. Each producer of the content has its own queue.
+        service_time: The time that a producer needs for each answer, of any size; it
+            serves requests one after the other. Each producer of the content has its
+            own queue.
         service_queue: How many Interests wait at a producer with a `service_time` while
             one is being answered; Interests that find the queue full are dropped.
         production: `on-demand`: a producer makes the segment that an Interest asks for.
@@ -329,8 +331,9 @@ class Consumer(dict[str, Any]):
             `"packet-pair+cubic"`, `{ scheme = "cubic", startup = "packet-pair" }`.
         patience: A fetch gives up when no new data has arrived for this long.
         lifetime: InterestLifetime.
-        range: The number of segments per Interest. Without it: for a fetch, the scheme's number,
-            which is 1 except for schemes that work on chunks; at a constant rate, 1.
+        range: The number of segments per Interest. Without it: for a fetch, the
+            scheme's number, which is 1 except for schemes that work on chunks; at a
+            constant rate, 1.
         rate: Interests a second at a constant rate, without congestion control.
         stop: When Interests at a constant rate end. Without it: never.
         adaptation: The player's rule for the quality of the next segment. `buffer`: by
@@ -373,7 +376,8 @@ class Workload(dict[str, Any]):
         startup: Time | None = None,
     ) -> None:
         """name: The contents, with equal probability.
-        at: The nodes that send requests, with equal probability. Required without `trace`.
+        at: The nodes that send requests, with equal probability. Required without
+            `trace`.
         rate: Requests a second, over all nodes. Required without `trace`.
         arrivals: The distances between requests: exponentially distributed, or all the
             same.
@@ -389,14 +393,15 @@ class Workload(dict[str, Any]):
             line and the columns `time` (seconds, or `"5 ms"`), `node`, `name` (an
             object's name, or its number) and, for contents with `objects = "listed"`,
             `size`.
-        listed: The number of flows that are listed one by one in results, over all workloads: the
-            smallest number given.
+        listed: The number of flows that are listed one by one in results, over all
+            workloads: the smallest number given.
         control: The congestion-control scheme of a fetch. A startup may precede it:
             `"packet-pair+cubic"`, `{ scheme = "cubic", startup = "packet-pair" }`.
         patience: A fetch gives up when no new data has arrived for this long.
         lifetime: InterestLifetime.
-        range: The number of segments per Interest. Without it: for a fetch, the scheme's number,
-            which is 1 except for schemes that work on chunks; at a constant rate, 1.
+        range: The number of segments per Interest. Without it: for a fetch, the
+            scheme's number, which is 1 except for schemes that work on chunks; at a
+            constant rate, 1.
         adaptation: The player's rule for the quality of the next segment. `buffer`: by
             the level of the playout buffer (BBA-0, Huang and others, 2014). `rate`: the
             highest below 85 % of the harmonic mean of the rates of the last five.
@@ -422,9 +427,9 @@ class Caching(dict[str, Any]):
         warmup: Any | None = None,
     ) -> None:
         """at: The nodes: `"routers"` are those without a producer.
-        content_store: Bound of the content store: its total memory; Data
-            packets; or Data packets as a share of the segments of all content. `"0 B"`
-            switches it off.
+        content_store: Bound of the content store: its total memory; Data packets; or
+            Data packets as a share of the segments of all content. `"0 B"` switches it
+            off.
         policy: The replacement policy of a full store.
         admission: The Data that it admits: `"all"` (leave copy everywhere, `"lce"`),
             `"none"`, or a share: each Data with this probability. By the position
@@ -509,8 +514,8 @@ class Record(dict[str, Any]):
         nodes: Any | None = None,
         warmup: Any | None = None,
     ) -> None:
-        """interval: From sample to sample. `auto` takes 500 to 1000 samples, and fewer
-            if there would be more than two million values; never fewer than 50.
+        """interval: From sample to sample. `auto` takes 500 to 1000 samples, and fewer if
+            there would be more than two million values; never fewer than 50.
         flows: Consumers of which samples are kept, by their nodes. Of the flows of a
             workload there are samples by class, if one of its nodes is among these, and
             a row for each in `flows.parquet`.
