@@ -33,8 +33,8 @@ pub enum Step {
     Missed,
     /// The Interest has a new PIT entry.
     Inserted,
-    /// The Interest that arrived is pending already. Segments of a range Interest that join a run are
-    /// not reported.
+    /// The Interest that arrived is pending already. Segments of a range Interest that join a run
+    /// are not reported.
     Aggregated,
     /// The number of next hops of the FIB by which the Interest may leave.
     Routed(usize),

@@ -95,8 +95,8 @@ impl<'a> Pipeline<'a> {
         self.faces.count_drop(face, reason);
     }
 
-    /// Reports a step of the packet that is processed to the driver's tap, if there is one. `face` is
-    /// the one that it arrived on, or the one that the step is about.
+    /// Reports a step of the packet that is processed to the driver's tap, if there is one. `face`
+    /// is the one that it arrived on, or the one that the step is about.
     #[inline]
     fn step(&mut self, face: FaceId, step: Step) {
         self.faces.show(face, step);

@@ -306,6 +306,10 @@ impl Source for Ranges {
         Ok(())
     }
 
+    fn may_block(&self) -> bool {
+        !self.waits
+    }
+
     fn may_change(&self) -> bool {
         true
     }

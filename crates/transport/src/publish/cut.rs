@@ -29,6 +29,11 @@ pub trait Source: Send + Sync {
         false
     }
 
+    /// True if reading may fail with [`io::ErrorKind::WouldBlock`].
+    fn may_block(&self) -> bool {
+        false
+    }
+
     /// Closes what is open, such as a file, until bytes are read again.
     fn close(&mut self) {}
 }
@@ -44,6 +49,10 @@ impl Source for Box<dyn Source> {
 
     fn may_change(&self) -> bool {
         (**self).may_change()
+    }
+
+    fn may_block(&self) -> bool {
+        (**self).may_block()
     }
 
     fn close(&mut self) {
@@ -318,8 +327,10 @@ impl Cut {
         let (mut content, mut packet) = (Vec::new(), Vec::new());
         let signature_len = self.signer.signature_len();
         let mut digests = LeafDigests::with_room(segments.clone().count(), signature_len);
-        // If bytes are on their way, no others are hashed in vain.
-        if let Some(last) = segments.clone().last() {
+        // Without the last bytes of a run, the others would be hashed in vain.
+        if source.may_block()
+            && let Some(last) = segments.clone().last()
+        {
             self.read(source, last, &mut content)?;
         }
         for segment in segments {

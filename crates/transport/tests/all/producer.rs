@@ -308,6 +308,10 @@ impl Source for Coming {
         }
         self.content.read_at(offset, buffer)
     }
+
+    fn may_block(&self) -> bool {
+        true
+    }
 }
 
 #[test]
