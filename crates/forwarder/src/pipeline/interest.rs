@@ -145,13 +145,18 @@ fn pass_arrival_parts(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
 /// PIT and content store. The segments of a range Interest take the same steps.
 pub(super) fn enter(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
     p.step(a.face, Step::Admitted);
-    match RangeInterest::take(p, a) {
-        Some(range) => enter_range(p, a, range),
-        None => enter_one(p, a),
+    // An Interest without options is not a range Interest.
+    if !a.options.is_empty()
+        && let Some(range) = RangeInterest::take(p, a)
+    {
+        return enter_range(p, a, range);
     }
+    enter_one(p, a);
 }
 
-/// PIT and content store, for each segment of a range Interest.
+/// PIT and content store, for each segment of a range Interest. Out of line, so that other
+/// Interests do not pass its code.
+#[inline(never)]
 fn enter_range(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, mut range: RangeInterest) {
     // 5, 7. PIT: runs in which some of the segments are pending are joined.
     if !range.join(p, a) {
