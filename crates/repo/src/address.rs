@@ -60,12 +60,14 @@ impl fmt::Display for BucketAddress {
 }
 
 impl Address {
-    /// The address in the words of a command: a path, or `s3://BUCKET/PREFIX`. `None` if it names
-    /// no bucket.
+    /// The address in the words of a command: a path, or `s3://BUCKET/PREFIX`. `None` if it begins
+    /// like the latter, with `s3:`, and names no bucket; a folder of such a name is `./s3:…`.
     #[must_use]
     pub fn of(text: &Path) -> Option<Address> {
-        match text.to_str().and_then(|text| text.strip_prefix(SCHEME)) {
-            Some(bucket) => BucketAddress::parse(bucket).map(Address::Bucket),
+        match text.to_str().filter(|text| text.starts_with("s3:")) {
+            Some(text) => {
+                text.strip_prefix(SCHEME).and_then(BucketAddress::parse).map(Address::Bucket)
+            }
             None => Some(Address::Folder(text.to_owned())),
         }
     }
@@ -92,7 +94,16 @@ mod tests {
             assert_eq!(bucket.to_string(), shown);
             assert_eq!((bucket.bucket(), bucket.key("store").as_str()), ("media", key));
         }
-        for bad in ["s3://", "s3:///a", "s3://a b", "s3://a//b", "s3://a/../b", "s3://a/b\n"] {
+        for bad in [
+            "s3://",
+            "s3:///a",
+            "s3:a",
+            "s3:/a",
+            "s3://a b",
+            "s3://a//b",
+            "s3://a/../b",
+            "s3://a/b\n",
+        ] {
             assert_eq!(of(bad), None, "{bad}");
         }
     }

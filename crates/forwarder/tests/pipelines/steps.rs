@@ -129,7 +129,7 @@ fn a_nack_and_what_goes_no_further_take_the_documented_steps() {
     let unknown = Step::Dropped(DropReason::NackUnsolicited);
     let ends = [Step::Arrived, Step::Checked, Step::Matched(0), unknown, Step::Handled];
     assert_eq!(steps.take(), ends.map(|step| (first, step)));
-    b.receive(d, &data("/b", b"nobody asked"));
+    b.receive(d, &data("/b", b"unsolicited"));
     let unknown = Step::Dropped(DropReason::Unsolicited);
     let ends = [Step::Arrived, Step::Checked, Step::Matched(0), unknown, Step::Handled];
     assert_eq!(steps.take(), ends.map(|step| (d, step)));

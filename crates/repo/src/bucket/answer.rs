@@ -101,7 +101,7 @@ fn of_status(status: u16, code: Option<&str>, message: Option<&str>) -> Failure 
         text = format!("{text}: {}", clean(message));
     }
     let cause = match (status, code) {
-        (_, Some("NoSuchBucket")) => Cause::NoBucket,
+        (_, Some("NoSuchBucket" | "InvalidBucketName")) => Cause::NoBucket,
         (_, Some("QuotaExceeded" | "XMinioStorageFull" | "InsufficientCapacity")) => Cause::Full,
         (_, Some("NoSuchKey" | "NoSuchUpload")) => Cause::Absent,
         // Some servers answer unknown keys with 404, and a code of their own.
@@ -138,6 +138,7 @@ mod tests {
     fn answers_have_causes() {
         for (status, code, cause, is_passing) in [
             (404, Some("NoSuchBucket"), Cause::NoBucket, false),
+            (400, Some("InvalidBucketName"), Cause::NoBucket, false),
             (404, Some("NoSuchKey"), Cause::Absent, false),
             (404, None, Cause::Unsupported, false),
             (404, Some("XAdminUserNotFound"), Cause::Rejected, false),

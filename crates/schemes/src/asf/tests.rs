@@ -151,7 +151,7 @@ fn an_interest_given_up_by_the_link_goes_to_the_next_face() {
     entry.renew();
     assert_eq!(entry.interest(&mut asf, 1), [Action::Forward(5)]);
     assert_eq!(entry.dropped(&mut asf, 5), [Action::Forward(6)]);
-    assert_eq!(entry.dropped(&mut asf, 6), [], "both may have arrived: nobody has rejected");
+    assert_eq!(entry.dropped(&mut asf, 6), [], "both may have arrived: there was no Nack");
     // Data of the second make it the first.
     assert_eq!(entry.data(&mut asf, 6), [Action::Linger(Duration::from_millis(50))]);
     entry.renew();
