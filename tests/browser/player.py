@@ -314,6 +314,34 @@ class Player(Browser):
         }"""
         self.assertEqual(page.evaluate(script), [100, 5, [0, 1, 2, 3, 4]])
 
+    def test_what_came_before_a_request_ended_early_has_a_rate(self):
+        """A browser ends its request for a plain file as soon as it has enough of it."""
+        page = self.page(self.gateway())
+        script = """(answers) => answers.map(([responseStatus, bytes]) => {
+            const requests = new Requests(() => {});
+            const startTime = performance.now();
+            requests.add({
+                name: `${location.origin}/x`, startTime, responseStart: startTime,
+                responseEnd: startTime + 10, responseStatus, encodedBodySize: bytes,
+                transferSize: bytes + 300, serverTiming: [],
+            });
+            return [requests.rate() ?? null, requests.all[0].hasFailed];
+        })"""
+        # 100 kB in 10 ms are 80 Mbit/s; the time of 5 kB is that of the round trip.
+        for status, size, rate, failed in (
+            (200, 100_000, 80, False),
+            (0, 100_000, 80, False),
+            (0, 5_000, None, True),
+            (404, 100_000, None, True),
+        ):
+            with self.subTest(status=status, size=size):
+                [[measured, has_failed]] = page.evaluate(script, [[status, size]])
+                self.assertEqual(has_failed, failed)
+                if rate is None:
+                    self.assertIsNone(measured)
+                else:
+                    self.assertAlmostEqual(measured, rate, places=6)
+
     def test_names_in_the_query_are_text(self):
         gateway = self.gateway()
         for name in (HOSTILE, "javascript:alert(1)", "//192.0.2.1/x", "/\\192.0.2.1/x", "/", "%"):

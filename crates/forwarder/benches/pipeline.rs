@@ -3,7 +3,8 @@
 //!
 //! Prints nanoseconds and allocations a packet for a plain small configuration and for a large
 //! one: a million routes, a million pending Interests, a full content store. An argument that is a
-//! number takes the place of the million.
+//! number takes the place of the million. Range Interests of 32 segments stand beside the plain
+//! Interests that a forwarder would have to handle if its links expanded them.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints or fails")]
 
 #[path = "../tests/allocator/mod.rs"]
@@ -13,9 +14,13 @@ use bytes::Bytes;
 use control::{Action, Duration, Size, Strategy, StrategyCx, Time};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Medium, QueueLimits, Scope, Wire};
-use packet::{Component, DataBuf, InterestBuf, Name};
+use packet::options::Range;
+use packet::{Component, DataBuf, InterestBuf, LpHeader, Name};
 
+/// Segments of a range Interest: as many as a consumer of `bench/run small` asks for at once.
+const RUN: usize = 32;
 const BATCH: usize = 2_000;
+const BATCH_OF_RUNS: usize = BATCH / RUN * RUN;
 const BATCHES: usize = 101;
 
 /// Sends to the first next hop.
@@ -124,6 +129,43 @@ impl Bench {
     }
 }
 
+/// An object whose Interests ask for a run of segments each, and one whose Interests ask for one;
+/// their Data in order. Prints the cost of a segment: its share of an Interest, and its Data.
+fn ranges(content: usize) {
+    for (kind, step) in [("of a range Interest", RUN), ("of a plain Interest", 1)] {
+        let mut bench = Bench::new(256 << 20, None, None);
+        let (down, up) = (bench.down, bench.up);
+        bench.forwarder.add_route(up, prefix(1).as_ref(), 0).unwrap();
+        let mut costs = Vec::new();
+        for batch in 0..BATCHES {
+            let first = batch * BATCH_OF_RUNS;
+            let segments = first..first + BATCH_OF_RUNS;
+            let names: Vec<Name> = segments.map(|n| segment(prefix(1), n)).collect();
+            let asked: Vec<Bytes> = names.iter().step_by(step).map(|n| run(n, step)).collect();
+            let data: Vec<Bytes> = names.iter().map(|n| data(n, content)).collect();
+            let Cost(asking, _) = bench.timed(down, &asked);
+            let Cost(answering, _) = bench.timed(up, &data);
+            costs.push(asking / step as f64 + answering);
+        }
+        // The fastest batch, as above.
+        let fastest = costs.into_iter().fold(f64::INFINITY, f64::min);
+        println!("{:<42}{kind:<40}{fastest:>7.0} ns", format!("a segment of {content} bytes"));
+        let stats = bench.forwarder.stats();
+        assert_eq!(stats.drops.total(), 0, "{:?}", stats.drops);
+    }
+}
+
+/// An Interest for a run of segments.
+fn run(name: &Name, segments: usize) -> Bytes {
+    let plain = interest(name, 1);
+    let Some(range) = Range::whole(segments as u16).filter(|_| segments > 1) else { return plain };
+    let mut header = LpHeader::default();
+    header.options.set(&range);
+    let mut frame = Vec::new();
+    header.encode_into(&plain, &mut frame);
+    frame.into()
+}
+
 fn interest(name: &Name, nonce: u32) -> Bytes {
     InterestBuf { nonce: Some(nonce), ..InterestBuf::new(name.clone()) }.encode()
 }
@@ -191,5 +233,6 @@ fn main() {
     }
     // The default of a daemon on a host with 8 GB or more.
     small(64, None, Some(2 << 30));
+    ranges(64);
     large(number.unwrap_or(1_000_000));
 }

@@ -51,19 +51,20 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     }
     let interest = if buffer.is_empty() { Ok(interest) } else { Interest::decode(&buffer) };
     if let Ok(interest) = interest {
-        // 3. Read its hop-by-hop options.
-        let options = take_interest_options(p, face, header);
         let name = p.hashed(interest.name());
         let nonce = interest.nonce().unwrap_or_default();
         let expires = p.now + p.lifetime(&interest);
         let mut a = InterestCx {
-            token: PitToken::new(header.pit_token().unwrap_or_default()).unwrap_or_default(),
             mark: incoming.mark,
-            options,
             chosen_face,
             size: incoming.size(),
             ..InterestCx::new(face, &interest, &name, nonce, expires)
         };
+        if let Some(token) = header.pit_token().and_then(PitToken::new) {
+            a.token = token;
+        }
+        // 3. Read its hop-by-hop options.
+        take_interest_options(p, face, header, &mut a.options);
         p.step(face, Step::Checked);
         if !answer_probe(p, &a) {
             arrive(p, &mut a);

@@ -43,16 +43,20 @@ pub(super) fn take_options(
     options
 }
 
-/// The options of a frame with an Interest that came over a face. A range is left out if the
-/// sender has not proved its address.
+/// Puts the options of a frame with an Interest that came over a face into `options`, which are
+/// none. A range is left out if the sender has not proved its address. Most frames have none: they
+/// write nothing.
+#[inline]
 pub(super) fn take_interest_options(
     p: &mut Pipeline<'_>,
     face: FaceId,
     header: &LpPacket<'_>,
-) -> HopOptions {
-    let mut options = take_options(p, face, header);
-    ranges::ignore_unproved(p, face, &mut options);
-    options
+    options: &mut HopOptions,
+) {
+    if header.has_options() || header.has_learning() {
+        *options = take_options(p, face, header);
+        ranges::ignore_unproved(p, face, options);
+    }
 }
 
 /// The fault of an option. Unknown types have none.

@@ -236,14 +236,14 @@ impl Faces {
             return None;
         }
         let mut marks = std::mem::take(&mut self.marks);
-        let left = self.with_link(now, id, tables, |link, env, node| {
-            link.transmit(env, node, &mut marks, out)
+        let mut left = None;
+        self.with_link(now, id, tables, |link, env, node| {
+            left = link.transmit(env, node, &mut marks, out);
         });
         for (key, mark) in marks.drain(..) {
             tables.note_mark(key, id, mark);
         }
         self.marks = marks;
-        let left = left.flatten();
         if left.is_none()
             && let Some(face) = self.table.get_mut(id)
         {

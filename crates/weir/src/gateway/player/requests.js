@@ -48,16 +48,18 @@ function read(entry) {
   // The rest was in the browser's cache: all of it before a status 304, or a part of a file.
   const come = Math.min(bytes, Math.max(0, entry.transferSize - HEADERS));
   const fact = (name) => (isCached ? undefined : said.get(name));
+  const isRated = took > 0 && come >= LEAST_RATED && entry.responseStatus < 400;
   return {
     label: label(new URL(entry.name).pathname),
     from: entry.startTime,
     to: entry.responseEnd,
     bytes,
     isCached,
-    hasFailed: entry.responseStatus >= 400 || entry.responseStatus === 0,
+    // A browser that has enough of a file ends the request (status 0): what has come counts.
+    hasFailed: entry.responseStatus >= 400 || (entry.responseStatus === 0 && !isRated),
     status: entry.responseStatus,
     come,
-    rate: took > 0 && come >= LEAST_RATED ? (come * 8) / took / 1000 : undefined,
+    rate: isRated ? (come * 8) / took / 1000 : undefined,
     firstByte: entry.responseStart > 0 ? entry.responseStart - entry.startTime : undefined,
     roundTrip: fact("rtt")?.duration,
     origin: origin(isCached, fact("node")?.description, fact("hops")?.description),
