@@ -110,10 +110,6 @@ pub struct StrategyCx<'a, 'b> {
     pub prefix: usize,
     /// The links that the next hops lead to, and every other of the node.
     pub links: &'a dyn Links,
-    /// The number of segments of the call: 1, except for a range Interest, where it is the number
-    /// of requested, rejected or expired segments. Each answering Data packet counts as 1, so
-    /// pending Interests are counted in segments.
-    pub segments: u16,
     /// The entry's in-records.
     pub downstreams: &'a [Downstream],
     /// The entry's out-records.

@@ -15,6 +15,7 @@ pub mod pacing;
 mod parts;
 pub(crate) mod queue;
 mod queueing;
+pub(crate) mod ranges;
 pub(crate) mod reassembly;
 mod reliability;
 mod service;
@@ -27,13 +28,12 @@ use control::{
     Crossing, Cx, Direction, Duration, Flow, InterestMeta, Kind, LinkView, Marker, Rate, Released,
     Rng, Size, Stage, Stamper, Time,
 };
-use packet::options::{Capability, ResidenceTime, segments_in};
+use packet::options::{Capability, ResidenceTime};
 use packet::{HopOptions, LpPacket};
 
 use crate::config::{FaceConfig, LinkType, RateIn};
 use crate::counters::{Amount, DropReason, FaceCounters, ForwarderStats, OptionFault};
 use crate::tables::memory::Room;
-use crate::tables::pit::Share;
 use crate::tables::{PitKey, PitToken};
 use allowance::Allowance;
 use capabilities::{Capabilities, IdleOptions, Transport};
@@ -166,7 +166,7 @@ impl Link {
             && let Some(arrivals) = self.line.arrivals()
         {
             options.set(&ResidenceTime::ASKED);
-            arrivals.on_interest(segments_in(options));
+            arrivals.on_interest();
         }
     }
 
@@ -378,30 +378,18 @@ impl Link {
         self.parts.expect(env, &self.line, direction, key, expected);
     }
 
-    /// A PIT entry, or a share of its segments, has been answered over this face (`size`), or never
-    /// will be. The shaper that passed its Interest is informed. Only for links with parts.
+    /// A PIT entry has been answered over this face (`size`), or never will be. The shaper that
+    /// passed its Interest is informed. Only for links with parts.
     pub(crate) fn credit(
         &mut self,
         env: &mut Env<'_>,
         direction: Direction,
         key: PitKey,
-        share: Option<Share>,
         size: Option<Size>,
     ) {
-        if let Some(expected) = self.parts.take_expected(direction, key, share) {
+        if let Some(expected) = self.parts.take_expected(direction, key) {
             self.parts.returned(env, &self.line, &expected, size);
         }
-    }
-
-    /// See [`Parts::move_expected`].
-    pub(crate) fn move_expected(
-        &mut self,
-        direction: Direction,
-        from: PitKey,
-        to: PitKey,
-        share: Share,
-    ) {
-        self.parts.move_expected(direction, from, to, share);
     }
 
     /// Reports to the shaper what an Interest that it let through brought.

@@ -45,8 +45,8 @@ use context::InterestCx;
 pub(crate) struct Scratch {
     /// An Interest that was changed when it came in.
     interest: Vec<u8>,
-    /// An Interest that was made of one that came in.
-    made: Vec<u8>,
+    /// An Interest for one segment of those that a range Interest stands for.
+    segment: Vec<u8>,
     satisfied: Vec<PitKey>,
 }
 
@@ -159,7 +159,7 @@ impl<'a> Pipeline<'a> {
         let (hash, len) = (a.name.whole(), a.interest.wire().len());
         let grant = self.admit(a, Change::Insert { hash, len, record: &record })?;
         record.expires = a.expires;
-        self.tables.insert(grant, a.interest, a.name, record, a.portion)
+        self.tables.insert(grant, a.interest, a.name, record)
     }
 
     /// Adds the downstream of an Interest to a PIT entry that there is.
@@ -167,7 +167,7 @@ impl<'a> Pipeline<'a> {
         let mut record = a.in_record(self.now);
         let grant = self.admit(a, Change::Join { key, record: &record })?;
         record.expires = a.expires;
-        self.tables.join(grant, self.now, a.name, key, record, a.portion)
+        self.tables.join(grant, self.now, a.name, key, record)
     }
 
     /// Reserves the memory for an Interest in the PIT. Where memory is scarce it may have to end

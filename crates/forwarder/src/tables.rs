@@ -39,8 +39,7 @@ pub use face_id::FaceId;
 pub use fib::Fib;
 pub use name_hash::{HashedName, Lengths, MAX_PREFIX, NameHasher};
 pub use pit::{
-    Group, InRecord, OutRecord, Pit, PitConfig, PitEntry, PitKey, PitToken, Portion, Reach,
-    Rejection,
+    Group, InRecord, OutRecord, Pit, PitConfig, PitEntry, PitKey, PitToken, Reach, Rejection,
 };
 pub use prefix_map::PrefixTooDeep;
 pub use strategy_choice::StrategyChoice;

@@ -6,15 +6,12 @@ mod allocator;
 
 use control::{Duration, Time};
 use forwarder::tables::memory::block;
-use forwarder::tables::pit::{Convention, Segments};
 use forwarder::tables::{
     FaceId, Fib, InRecord, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken,
 };
-use packet::options::SegmentBits;
 use packet::{Component, HopOptions, Interest, InterestBuf, Name};
 
-/// Bytes that a change may announce without needing them: the parts of a run that may be made, and
-/// the smallest hash tables.
+/// Bytes that a change may announce without needing them: the smallest hash tables.
 const IDLE: usize = 512;
 
 /// Does something that should allocate at most what was predicted, and not much less.
@@ -140,63 +137,6 @@ impl PitRun {
         self.check("upstreams");
     }
 
-    fn insert_runs(&mut self) {
-        self.begin();
-        for n in 0..300 {
-            let name: Name = format!("/run/{n}").parse().unwrap();
-            let name = name.with(&Component::segment(0));
-            let wire = interest(&name);
-            let interest = Interest::decode(&wire).unwrap();
-            let name = self.hasher.hash(interest.name());
-            let bits = SegmentBits::first(8);
-            let segments = Segments { first: 0, convention: Convention::Typed, bits };
-            let record = record(1, 6, 0);
-            let predicted = self.pit.growth(name.whole(), wire.len(), &record);
-            self.keys.push(grow(predicted, || {
-                let key = self.pit.insert_run(&interest, &name, &segments, record).unwrap();
-                self.pit.set_retry(key, Time::ZERO + Duration::from_secs(1));
-                key
-            }));
-        }
-        self.check("runs");
-    }
-
-    fn join_runs(&mut self) {
-        self.begin();
-        for key in self.keys.clone() {
-            for face in 2..20 {
-                let record = record(face, 32, 0);
-                let predicted = self.pit.growth_of(key, &record);
-                let join = || self.pit.join_run(key, record, SegmentBits::first(4));
-                grow(predicted, join).unwrap();
-            }
-            for face in 100..106 {
-                let mut out = OutRecord::new(FaceId(face), 1, Time::ZERO, Time::ZERO);
-                out.release(Time::ZERO);
-                let predicted = self.pit.growth_upstream(key);
-                grow(predicted, || {
-                    self.pit.put_out_record(key, out).unwrap();
-                    self.pit.note_asked(key, FaceId(face), SegmentBits::first(8));
-                });
-            }
-        }
-        self.check("faces of runs");
-    }
-
-    fn split_runs(&mut self) {
-        self.begin();
-        for key in self.keys.clone() {
-            let predicted = self.pit.growth_copy(key);
-            // Its lists are copied once more on the way: they may be there for the moment.
-            let before = allocator::in_use();
-            let part = self.pit.split_run(key, SegmentBits::first(2)).unwrap();
-            let grown = allocator::in_use() - before;
-            assert!((grown..=2 * grown + IDLE).contains(&predicted), "{grown}, not {predicted}");
-            self.keys.push(part);
-        }
-        self.check("parts of runs");
-    }
-
     fn remove(&mut self) {
         let keys: Vec<PitKey> = self.keys.drain(..).collect();
         for (n, key) in keys.into_iter().enumerate() {
@@ -228,10 +168,6 @@ fn the_pit() {
     run.join("options", 6..8, 0, 50);
     run.send(10..12);
     run.send(11..14);
-    run.remove();
-    run.insert_runs();
-    run.join_runs();
-    run.split_runs();
     run.remove();
     // Some more is kept than at first: places for 128 entries, hash tables, and lists of chunks.
     while run.pit.trim(1000) {}

@@ -32,7 +32,6 @@ use control::{
     Crossing, Cx, Direction, Duration, Equation, InterestMeta, Kind, LinkView, Offer, ParamSpec,
     Params, QueueView, Released, Scheme, Shaper, Size, Stage, Time, Value, Word,
 };
-use packet::options::segments_in;
 use std::collections::VecDeque;
 
 mod pie;
@@ -135,8 +134,8 @@ impl Smoothed {
     }
 
     /// A packet of this size; of an Interest for several segments, the share of one.
-    fn sample(&mut self, size: Size, segments: u16) {
-        let size = size.0.max(1) as f64 / f64::from(segments.max(1));
+    fn sample(&mut self, size: Size) {
+        let size = size.0.max(1) as f64;
         self.value = if self.sampled { self.value + (size - self.value) / 8.0 } else { size };
         self.sampled = true;
     }
@@ -271,7 +270,7 @@ impl His {
     /// An Interest leaves: when the next one may, counted from `turn`.
     fn sent(&mut self, now: Time, turn: Time, view: &LinkView, interest: &InterestMeta) {
         let size = interest.size;
-        self.interests_out.sample(size, segments_in(&interest.options));
+        self.interests_out.sample(size);
         let rate = self.rate(now, view).map_or(f64::INFINITY, |s1| self.h * s1);
         let gap = Duration::from_secs_f64(8.0 * size.0 as f64 / rate);
         self.open_at = turn + gap;
@@ -351,11 +350,11 @@ impl Shaper for His {
     fn on_crossing(&mut self, cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {
         match (crossing.direction, crossing.kind) {
             (Direction::In, Kind::Interest) => {
-                self.interests_in.sample(crossing.size, segments_in(crossing.options));
+                self.interests_in.sample(crossing.size);
                 self.observed.add(cx.now, crossing.size);
             }
-            (Direction::In, Kind::Data) => self.data_in.sample(crossing.size, 1),
-            (Direction::Out, Kind::Data) => self.data_out.sample(crossing.size, 1),
+            (Direction::In, Kind::Data) => self.data_in.sample(crossing.size),
+            (Direction::Out, Kind::Data) => self.data_out.sample(crossing.size),
             _ => {}
         }
     }

@@ -30,7 +30,6 @@ use control::{
     Cx, Duration, Equation, Flow, InterestMeta, LinkView, Offer, ParamSpec, Params, Queued,
     Released, Returned, Scheme, Shaper, Size, Stage, Time, Value,
 };
-use packet::options::segments_in;
 
 #[cfg(test)]
 mod tests;
@@ -114,7 +113,7 @@ struct Hobhis {
     /// S in bytes.
     size: Option<f64>,
     /// When the latest Interest went on, and for how many segments.
-    last: Option<(Time, u16)>,
+    last: Option<Time>,
     /// When the one whose turn it is goes on, or is looked at again.
     due: Due,
 }
@@ -155,14 +154,14 @@ impl Hobhis {
 
     /// When an Interest of this flow, of this size, may go on.
     fn due(&self, now: Time, view: &LinkView, interest: &InterestMeta) -> Due {
-        let Some(((last, segments), gamma)) = self.last.zip(self.gamma(view, interest.flow)) else {
+        let Some((last, gamma)) = self.last.zip(self.gamma(view, interest.flow)) else {
             return Due::At(now);
         };
         let line = view.rate_in.0 as f64 / (8.0 * interest.size.0.max(1) as f64);
         if gamma >= line {
             return Due::At(now);
         }
-        let gap = Duration::from_secs_f64(f64::from(segments) / gamma);
+        let gap = Duration::from_secs_f64(1.0 / gamma);
         if gamma <= 0.0 {
             let data = Size(self.size.unwrap_or_default() as u64);
             return Due::Look(now + view.rate_out.time_for(data).max(SOON).min(LONGEST_LOOK));
@@ -193,7 +192,7 @@ impl Hobhis {
                 Due::At(at) => wakeup::gap_start(at, now),
                 Due::Look(_) => now,
             };
-            self.last = Some((turn, segments_in(&interest.options)));
+            self.last = Some(turn);
         }
         Some(interest)
     }
@@ -216,7 +215,7 @@ impl Shaper for Hobhis {
             self.due = self.due(cx.now, view, &interest);
             if matches!(self.due, Due::At(at) if at <= cx.now) {
                 self.flows.change(interest.flow, |flow| flow.asked = flow.asked.saturating_add(1));
-                self.last = Some((cx.now, segments_in(&interest.options)));
+                self.last = Some(cx.now);
                 return Offer::Pass(interest);
             }
         }

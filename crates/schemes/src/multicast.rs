@@ -108,7 +108,6 @@ mod tests {
             next_hops: &hops,
             prefix: 0,
             links: &NoLinks,
-            segments: 1,
             downstreams: &[],
             upstreams,
             options: &mut options,

@@ -146,7 +146,6 @@ fn strategies() {
                     ingress: if turn == 0 { 1 } else { 2 },
                     next_hops: if turn == 0 || nacked { &hops } else { &[] },
                     prefix: if turn == 0 || nacked { 1 } else { 0 },
-                    segments: 1,
                     links: &NoLinks,
                     downstreams: &downstreams,
                     upstreams: &upstreams,

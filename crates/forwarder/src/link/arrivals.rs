@@ -164,9 +164,9 @@ impl ArrivalMeter {
         Rate((self.rate * part) as u64)
     }
 
-    /// An Interest leaves that asks for so many Data.
-    pub(super) fn on_interest(&mut self, segments: u16) {
-        self.period.asked = self.period.asked.saturating_add(u32::from(segments));
+    /// An Interest leaves.
+    pub(super) fn on_interest(&mut self) {
+        self.period.asked = self.period.asked.saturating_add(1);
     }
 
     /// A Nack came: the Interest asks for nothing.

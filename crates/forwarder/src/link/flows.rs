@@ -66,21 +66,16 @@ impl Flows {
         self.seen.len() as u32
     }
 
-    /// The bytes of Data that an Interest of this flow for `segments` segments is expected to
-    /// bring. The size of a segment is that of the flow's latest Data; before, the size that the
-    /// consumer announces, within the limit of a Data packet; otherwise that of the face's latest
-    /// Data. An observed size overrides an announced one, because shapers charge for it.
-    pub(crate) fn expected(
-        &self,
-        flow: Flow,
-        announced: Option<ExpectedBytes>,
-        segments: u16,
-    ) -> Size {
+    /// The bytes of Data that an Interest of this flow is expected to bring: the size of the flow's
+    /// latest Data; before, the size that the consumer announces, within the limit of a Data
+    /// packet; otherwise that of the face's latest Data. An observed size overrides an announced
+    /// one, because shapers charge for it.
+    pub(crate) fn expected(&self, flow: Flow, announced: Option<ExpectedBytes>) -> Size {
         let own = self.seen.get(&flow).and_then(|s| s.size);
         if let (None, Some(ExpectedBytes(bytes))) = (own, announced) {
-            return Size(bytes.clamp(1, Size(packet::MAX_PACKET as u64).times(segments).0));
+            return Size(bytes.clamp(1, packet::MAX_PACKET as u64));
         }
-        own.or(self.latest).unwrap_or(DEFAULT_SIZE).times(segments)
+        own.or(self.latest).unwrap_or(DEFAULT_SIZE)
     }
 
     fn expire(&mut self, now: Time) {
@@ -122,24 +117,21 @@ mod tests {
     #[test]
     fn an_interest_is_expected_to_bring_what_its_flow_brought_last() {
         let mut flows = Flows::default();
-        assert_eq!(flows.expected(1, None, 1), DEFAULT_SIZE);
+        assert_eq!(flows.expected(1, None), DEFAULT_SIZE);
         flows.touch(ms(0), 1, Some(Size(500)), Room::Uncounted);
         flows.touch(ms(1), 2, Some(Size(9)), Room::Uncounted);
-        assert_eq!(flows.expected(1, None, 1), Size(500));
-        assert_eq!(flows.expected(1, None, 32), Size(16_000));
-        assert_eq!(flows.expected(3, None, 1), Size(9));
+        assert_eq!(flows.expected(1, None), Size(500));
+        assert_eq!(flows.expected(3, None), Size(9));
     }
 
     #[test]
     fn the_expected_size_is_bounded_and_replaced_by_the_measured_size() {
         let mut flows = Flows::default();
         let stated = |bytes| Some(ExpectedBytes(bytes));
-        assert_eq!(flows.expected(1, stated(32_768), 32), Size(32_768));
-        assert_eq!(flows.expected(1, stated(0), 1), Size(1));
-        assert_eq!(flows.expected(1, stated(u64::MAX), 1), Size(packet::MAX_PACKET as u64));
-        assert_eq!(flows.expected(1, stated(u64::MAX), 256), Size(packet::MAX_PACKET as u64 * 256));
+        assert_eq!(flows.expected(1, stated(0)), Size(1));
+        assert_eq!(flows.expected(1, stated(u64::MAX)), Size(packet::MAX_PACKET as u64));
         flows.touch(ms(0), 1, Some(Size(500)), Room::Uncounted);
-        assert_eq!(flows.expected(1, stated(1), 1), Size(500), "what was seen is believed more");
+        assert_eq!(flows.expected(1, stated(1)), Size(500), "what was seen is believed more");
     }
 
     #[test]

@@ -177,11 +177,12 @@ impl Line {
     pub(super) fn push_control(
         &mut self,
         now: Time,
-        item: QueuedControl,
+        mut item: QueuedControl,
         packet: &[u8],
         patch: Patch,
     ) {
         self.before_queueing(now);
+        item.nonce = patch.nonce.map(|(_, nonce)| nonce);
         patch.apply(self.ring.write(packet));
         self.control.push(item);
     }
@@ -195,6 +196,12 @@ impl Line {
     #[inline]
     pub(super) fn pop_control(&mut self, now: Time) -> Option<QueuedControl> {
         self.control.pop(now)
+    }
+
+    /// The Interest or Nack that leaves next.
+    #[inline]
+    pub(super) fn next_control(&self) -> Option<&QueuedControl> {
+        self.control.front()
     }
 
     #[inline]

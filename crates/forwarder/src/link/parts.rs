@@ -5,14 +5,12 @@ use control::{
     Released, Returned, Rng, Size, Stage, Stamper, Time, Verdict,
 };
 use packet::HopOptions;
-use packet::options::segments_in;
 
 use super::env::Env;
 use super::flows::Flows;
 use super::line::Line;
 use super::queue::{QueuedControl, QueuedData};
 use super::shaping::{Expectations, Expected, Offered, Shaping, Waiting};
-use crate::tables::pit::Share;
 use crate::tables::{PitKey, memory};
 
 /// A marker or stamper with its random stream.
@@ -108,7 +106,7 @@ impl Parts {
 
     /// The bytes of Data that an Interest of this flow with these options is expected to bring.
     pub(super) fn expected(&self, flow: Flow, options: &HopOptions) -> Size {
-        self.flows.expected(flow, options.get(), segments_in(options))
+        self.flows.expected(flow, options.get())
     }
 
     /// Something crossed the face: the parts that want to know are called.
@@ -272,32 +270,9 @@ impl Parts {
         }
     }
 
-    /// Takes out what is expected for a PIT entry, or for a share of its segments.
-    pub(super) fn take_expected(
-        &mut self,
-        direction: Direction,
-        key: PitKey,
-        share: Option<Share>,
-    ) -> Option<Expected> {
-        let expectations = self.expectations(direction);
-        match share {
-            None => expectations.remove(key),
-            Some(share) => expectations.take_part(key, share),
-        }
-    }
-
-    /// Moves what is expected for a share of an entry's segments to another entry.
-    pub(super) fn move_expected(
-        &mut self,
-        direction: Direction,
-        from: PitKey,
-        to: PitKey,
-        share: Share,
-    ) {
-        let expectations = self.expectations(direction);
-        if let Some(part) = expectations.take_part(from, share) {
-            expectations.insert(to, part);
-        }
+    /// Takes out what is expected for a PIT entry.
+    pub(super) fn take_expected(&mut self, direction: Direction, key: PitKey) -> Option<Expected> {
+        self.expectations(direction).remove(key)
     }
 
     /// Reports to the shaper what an Interest that it let through brought.

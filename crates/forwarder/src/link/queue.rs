@@ -56,6 +56,8 @@ pub(crate) struct QueuedControl {
     pub(crate) at: Time,
     pub(crate) len: usize,
     pub(crate) nack: Option<NackReason>,
+    /// The nonce of the Interest as it leaves.
+    pub(crate) nonce: Option<u32>,
     pub(crate) token: PitToken,
     pub(crate) mark: u64,
     pub(crate) options: HopOptions,
@@ -75,12 +77,25 @@ impl QueuedControl {
         if self.nack.is_some() { Kind::Nack } else { Kind::Interest }
     }
 
+    /// True if a range may stand for both, as far as can be seen without their packets: Interests
+    /// of one range, which have one nonce, or Nacks for them.
+    pub(crate) fn may_join(&self, first: &QueuedControl) -> bool {
+        self.nonce.is_some()
+            && self.nonce == first.nonce
+            && self.nack == first.nack
+            && self.mark == first.mark
+            && self.from == first.from
+            && self.token == first.token
+            && self.options == first.options
+    }
+
     /// A packet of `len` bytes without anything else.
     pub(crate) fn new(at: Time, len: usize) -> QueuedControl {
         QueuedControl {
             at,
             len,
             nack: None,
+            nonce: None,
             token: PitToken::NONE,
             mark: 0,
             options: HopOptions::new(),
@@ -204,6 +219,12 @@ impl<T: Queued> Fifo<T> {
         self.bytes -= item.len();
         self.heap -= item.heap();
         Some(item)
+    }
+
+    /// The item that leaves next.
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&T> {
+        self.items.front()
     }
 
     /// Bytes of memory held.

@@ -12,12 +12,12 @@
 use bytes::Bytes;
 use control::{Duration, RttEstimate, Time};
 use packet::LpHeader;
+use packet::options::Range;
 use packet::tlv::types;
 use std::collections::VecDeque;
 
 use super::fragment::{Frames, Layout};
 use crate::counters::ReliabilityCounters;
-use crate::tables::Portion;
 use crate::tables::memory::{self, Room};
 
 /// NFD's `maxRetx`: how often a frame is sent again.
@@ -46,8 +46,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct GivenUp {
     pub(crate) packet: Vec<u8>,
-    /// The portion of its PIT entries that it was for.
-    pub(crate) portion: Portion,
+    /// The segments that it was for; `None` if it had no Range.
+    pub(crate) range: Option<Range>,
 }
 
 /// A network packet some of whose frames are not acknowledged.
@@ -73,10 +73,8 @@ impl Kept {
     /// The packet, if it is an Interest.
     fn interest(&self) -> Option<GivenUp> {
         let is_interest = self.bytes().first().copied().map(u64::from) == Some(types::INTEREST);
-        (is_interest && self.header.nack.is_none()).then(|| GivenUp {
-            packet: self.bytes().to_vec(),
-            portion: Portion::of(&self.header.options),
-        })
+        (is_interest && self.header.nack.is_none())
+            .then(|| GivenUp { packet: self.bytes().to_vec(), range: self.header.options.get() })
     }
 
     fn heap(&self) -> usize {

@@ -10,7 +10,6 @@ use packet::HopOptions;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::env::Env;
-use crate::tables::pit::Share;
 use crate::tables::{FaceId, PitKey, PitToken, memory};
 
 /// An Interest that is held before the PIT knows it.
@@ -270,17 +269,6 @@ impl Expectations {
         self.total += expected.size;
         self.entries.insert(key, expected);
         before
-    }
-
-    /// Takes out what is expected for a share of the segments that an entry has left.
-    pub(crate) fn take_part(&mut self, key: PitKey, share: Share) -> Option<Expected> {
-        let whole = self.remove(key)?;
-        let (part, of) = (u64::from(share.part), u64::from(share.of).max(1));
-        let size = Size(whole.size.0 / of * part.min(of));
-        if part < of {
-            self.insert(key, Expected { size: whole.size - size, ..whole });
-        }
-        Some(Expected { size, ..whole })
     }
 
     pub(crate) fn remove(&mut self, key: PitKey) -> Option<Expected> {

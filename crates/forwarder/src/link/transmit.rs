@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use control::{Crossing, DataMeta, Direction, Kind, Queued, Size, Time, Verdict};
+use packet::options::ExpectedBytes;
 use packet::{Data, HopOptions, LpHeader};
 use smallvec::SmallVec;
 
@@ -10,6 +11,7 @@ use super::allowance::Allowance;
 use super::env::Env;
 use super::fragment::{self, Frames, Numbers};
 use super::queue::{QueuedControl, QueuedData};
+use super::ranges::Run;
 use super::service::Packet;
 use crate::counters::DropReason;
 use crate::node::{Node, NodeAt};
@@ -25,6 +27,15 @@ pub(crate) struct Out<'a> {
     /// A driver that can hold packets by reference has Data put here, where the frame is the bare
     /// packet.
     pub(crate) shared: Option<&'a mut Option<Bytes>>,
+}
+
+/// Packets that leave in the frame of an earlier one.
+#[derive(Default)]
+struct Joined {
+    /// Bytes behind the earlier one in the ring; those of dropped packets count.
+    bytes: usize,
+    /// The length of each packet that leaves.
+    packets: Vec<usize>,
 }
 
 /// A frame of the link itself, not of a queued packet.
@@ -162,11 +173,15 @@ impl Link {
             self.drop_queued(env, item.len, DropReason::Marker);
             return None;
         }
+        let more = match self.line.next_control().is_some_and(|next| next.may_join(&item)) {
+            true => self.join(env, node, marks, &mut item),
+            false => Joined::default(),
+        };
         let (flow, expected) = (item.subject.flow, item.expected);
         if kind == Kind::Interest && self.is_bare(item.mark, &item.token, &item.options, item.from)
         {
             out.extend_from_slice(self.line.front(item.len));
-            self.line.consume(item.len);
+            self.line.consume(item.len + more.bytes);
             let frames = self.book(env, kind, item.len, Some(Frames::bare(item.len)))?;
             self.report_crossing(env, kind, &frames, flow, expected, &HopOptions::new());
             return Some(frames);
@@ -178,10 +193,60 @@ impl Link {
         let packet = Packet { bytes: ring.front(item.len), shared: None };
         let frames = self.put(env.now, &mut header, &packet, out);
         self.line.restore(ring);
-        self.line.consume(item.len);
+        self.line.consume(item.len + more.bytes);
+        for len in more.packets {
+            match frames {
+                Some(_) => self.counters.queue.send(len),
+                None => self.drop_queued(env, len, DropReason::TooBig),
+            }
+        }
         let frames = self.book(env, kind, item.len, frames)?;
         self.report_crossing(env, kind, &frames, flow, expected, &header.options);
         Some(frames)
+    }
+
+    /// Takes the Interests out of the queue that can leave with `item` as one range, or the Nacks
+    /// for the segments of one. Parts are asked about each.
+    fn join(
+        &mut self,
+        env: &mut Env<'_>,
+        node: &Node<'_>,
+        marks: &mut Vec<InterestMark>,
+        item: &mut QueuedControl,
+    ) -> Joined {
+        let mut joined = Joined::default();
+        if !self.takes_ranges() {
+            return joined;
+        }
+        // The ring is taken out for the call: its bytes are read while the link changes.
+        let ring = self.line.take_ring();
+        if let Some(mut run) = Run::new(ring.front(item.len)) {
+            while let Some(next) = self.line.next_control().filter(|next| next.may_join(item)) {
+                let start = item.len + joined.bytes;
+                let packet = &ring.front(start + next.len)[start..];
+                let Some(at) = run.place_of(packet) else { break };
+                let Some(mut next) = self.line.pop_control(env.now) else { break };
+                self.counters.waits.record(env.now.since(next.at));
+                joined.bytes += next.len;
+                if self.has_parts() && !self.ask_parts(env, node, marks, &mut next) {
+                    env.packets.report(next.kind(), packet, Some(DropReason::Marker));
+                    self.drop_queued(env, next.len, DropReason::Marker);
+                    continue;
+                }
+                run.add(at);
+                item.expected += next.expected;
+                joined.packets.push(next.len);
+            }
+            if let Some(range) = run.range() {
+                if let Some(ExpectedBytes(each)) = item.options.get() {
+                    let all = each.saturating_mul(u64::from(run.count()));
+                    item.options.set(&ExpectedBytes(all));
+                }
+                item.options.set(&range);
+            }
+        }
+        self.line.restore(ring);
+        joined
     }
 
     /// Asks the marker about an Interest, the stamper about a Nack; says whether it may go on.

@@ -7,7 +7,7 @@ use packet::{Data, HopOptions, Interest, LpPacket};
 use crate::frames::Packet;
 use crate::link::shaping::Expected;
 use crate::node::Subject;
-use crate::tables::{FaceId, HashedName, InRecord, PitToken, Portion};
+use crate::tables::{FaceId, HashedName, InRecord, PitToken};
 
 /// A packet as a link hands it up: whole, and not yet read.
 pub(super) struct Incoming<'a> {
@@ -46,8 +46,6 @@ pub(super) struct InterestCx<'a> {
     pub(super) size: usize,
     /// The Data that the downstream's parts expect.
     pub(super) expected: Option<Expected>,
-    /// The portion of the PIT entry that it is for.
-    pub(super) portion: Portion,
     /// The options of the Nack that the strategy is asked about; they go on with it.
     pub(super) nack_options: HopOptions,
 }
@@ -74,7 +72,6 @@ impl<'a> InterestCx<'a> {
             subject: Subject::default(),
             size: interest.wire().len(),
             expected: None,
-            portion: Portion::WHOLE,
             nack_options: HopOptions::new(),
         }
     }

@@ -18,7 +18,7 @@ use crate::node::NodeAt;
 use crate::state::strategies::{Question, Trigger};
 use crate::state::tables::Ending;
 use crate::tables::content_store::Verdict;
-use crate::tables::{FaceId, HashedName, PitEntry, PitKey, Portion};
+use crate::tables::{FaceId, HashedName, PitEntry, PitKey};
 
 /// Incoming Data pipeline.
 pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
@@ -180,22 +180,16 @@ fn satisfy(p: &mut Pipeline<'_>, a: &mut DataCx<'_>, key: PitKey, is_last: bool)
         return satisfy_again(p, a, key);
     }
     p.stats().satisfied += 1;
-    let entry = p.pit().get(key);
-    let portion = entry.map_or(Portion::WHOLE, |entry| entry.portion_for(a.name.name()));
     // 14. The shapers that let its Interests through.
-    p.credit_data(key, portion, a.face, Size(a.packet.len() as u64));
+    p.credit_data(key, a.face, Size(a.packet.len() as u64));
     // 14. The strategy: round-trip time, mark, options.
     let mut options = a.options.clone();
     ask(p, a, key, &mut options);
     let linger = learned::apply(p, a.face, a.name.name(), &mut options);
     // 15. Each downstream that waits.
-    send(p, a, key, portion, &options, is_last);
-    // 15. The entry ends, unless more of it is pending, or it lingers.
-    let lingers = portion.is_whole() && linger.is_some();
-    p.step(a.face, if lingers { Step::Lingers } else { Step::Satisfied });
-    if !portion.is_whole() {
-        return p.end_portion(a.name, key, portion);
-    }
+    send(p, a, key, &options, is_last);
+    // 15. The entry ends, unless it lingers.
+    p.step(a.face, if linger.is_some() { Step::Lingers } else { Step::Satisfied });
     let freshness = Duration::from_millis(a.data.freshness_ms().unwrap_or(0));
     let ending = Ending::Satisfied { freshness, cached: a.cached };
     match linger {
@@ -226,7 +220,6 @@ fn ask(p: &mut Pipeline<'_>, a: &DataCx<'_>, key: PitKey, options: &mut HopOptio
         trigger: Trigger::Data,
         ingress: a.face,
         mark: a.mark,
-        segments: 1,
         reach: None,
     };
     let (links, taps) = p.faces.links_and_taps(p.now);
@@ -234,13 +227,11 @@ fn ask(p: &mut Pipeline<'_>, a: &DataCx<'_>, key: PitKey, options: &mut HopOptio
     p.step(a.face, Step::Decided(p.tables.strategies().actions().len()));
 }
 
-/// Sends the Data to each downstream of an entry whose Interest has not expired and that waits for
-/// this portion.
+/// Sends the Data to each downstream of an entry whose Interest has not expired.
 fn send(
     p: &mut Pipeline<'_>,
     a: &mut DataCx<'_>,
     key: PitKey,
-    portion: Portion,
     options: &HopOptions,
     is_last: bool,
 ) {
@@ -250,12 +241,12 @@ fn send(
     let memo = entry.out_record(a.face).map_or(0, |record| record.memo);
     let mark = a.mark.max(memo);
     let mut records = entry.in_records().iter();
-    let last = records.rposition(|record| entry.waits(now, record, portion)).filter(|_| is_last);
+    let last = records.rposition(|record| record.expires > now).filter(|_| is_last);
     for number in 0.. {
         let Some(entry) = p.pit().get(key) else { break };
         let Some(record) = entry.in_records().get(number) else { break };
         let (downstream, token) = (record.face, record.token.clone());
-        if !entry.waits(now, record, portion) {
+        if record.expires <= now {
             continue;
         }
         let Some(face) = p.faces.get(downstream) else { continue };

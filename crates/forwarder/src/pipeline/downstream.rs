@@ -14,7 +14,7 @@ use crate::link::shaping::Offered;
 use crate::node::subject_of;
 use crate::state::tables::Ending;
 use crate::tables::pit::Side;
-use crate::tables::{FaceId, HashedName, InRecord, PitEntry, PitKey, PitToken, Portion};
+use crate::tables::{FaceId, HashedName, InRecord, PitEntry, PitKey, PitToken};
 
 impl Pipeline<'_> {
     /// Acts on the decision of the downstream's shaper about an Interest; says whether it goes on
@@ -96,7 +96,6 @@ impl Pipeline<'_> {
     pub(super) fn reject_pending(&mut self, key: PitKey, face: FaceId, reason: DropReason) {
         self.count_drop(face, reason);
         self.credit(key, Side::downstream(face), None);
-        let portion = self.pit().get(key).map_or(Portion::WHOLE, |entry| entry.portion_of(face));
         let Some(record) = self.tables.remove_downstream(key, face) else { return };
         let Some(entry) = self.pit().get(key) else { return };
         let bytes = entry.interest().to_vec();
@@ -105,7 +104,7 @@ impl Pipeline<'_> {
             self.stats().nacked += 1;
         }
         if let Ok(interest) = Interest::decode(&bytes) {
-            let options = nack_options(&record, portion, &HopOptions::new());
+            let options = nack_options(&record, &HopOptions::new());
             self.nack_record(&interest, &record, NackReason::Congestion, options);
         }
     }
@@ -125,7 +124,7 @@ impl Pipeline<'_> {
         if let Ok(interest) = Interest::decode(entry.interest()) {
             let now = self.now;
             for record in entry.in_records().iter().filter(|record| record.expires > now) {
-                let options = nack_options(record, entry.portion_of(record.face), carried);
+                let options = nack_options(record, carried);
                 self.nack_record(&interest, record, reason, options);
             }
         }
@@ -149,13 +148,6 @@ impl Pipeline<'_> {
         self.tables.discard(key);
     }
 
-    /// Ends a portion of an entry, and the entry with its last one.
-    pub(super) fn end_portion(&mut self, name: &HashedName<'_>, key: PitKey, portion: Portion) {
-        if !self.tables.clear_portion(key, portion) {
-            self.end(name, key, Ending::Unsatisfied);
-        }
-    }
-
     /// Gives the shaper at stage *arrival* its credit back for an Interest that it let through and
     /// that will bring nothing.
     pub(super) fn return_credit(&mut self, a: &InterestCx<'_>) {
@@ -166,12 +158,12 @@ impl Pipeline<'_> {
     }
 
     /// Reports to the shapers on both sides of a PIT entry that Data of this size came from an
-    /// upstream for a portion of it.
-    pub(super) fn credit_data(&mut self, key: PitKey, portion: Portion, from: FaceId, size: Size) {
+    /// upstream.
+    pub(super) fn credit_data(&mut self, key: PitKey, from: FaceId, size: Size) {
         if !self.has_parts() {
             return;
         }
-        let Some(sides) = self.pit().get(key).map(|entry| entry.sides(portion)) else { return };
+        let Some(sides) = self.pit().get(key).map(PitEntry::sides) else { return };
         for side in sides {
             let elsewhere = side.direction == Direction::In && side.face != from;
             self.credit(key, side, (!elsewhere).then_some(size));
@@ -181,7 +173,7 @@ impl Pipeline<'_> {
     /// Reports to the shapers on both sides of an entry that it brought nothing.
     pub(super) fn credit_nothing(&mut self, key: PitKey, entry: &PitEntry) {
         if self.has_parts() {
-            entry.sides(Portion::WHOLE).into_iter().for_each(|side| self.credit(key, side, None));
+            entry.sides().into_iter().for_each(|side| self.credit(key, side, None));
         }
     }
 
@@ -189,18 +181,17 @@ impl Pipeline<'_> {
     /// nothing.
     pub(super) fn credit(&mut self, key: PitKey, side: Side, size: Option<Size>) {
         if self.has_parts() {
-            let Side { face, direction, share } = side;
-            self.with_link(face, |link, env, _| link.credit(env, direction, key, share, size));
+            let Side { face, direction } = side;
+            self.with_link(face, |link, env, _| link.credit(env, direction, key, size));
             self.wake(face);
         }
     }
 }
 
-/// The options of a Nack to a downstream: those of an answer to its Interest, the portion that it
-/// is about, and those that the Nack from upstream carried.
-fn nack_options(record: &InRecord, portion: Portion, carried: &HopOptions) -> HopOptions {
+/// The options of a Nack to a downstream: those of an answer to its Interest, and those that the
+/// Nack from upstream carried.
+fn nack_options(record: &InRecord, carried: &HopOptions) -> HopOptions {
     let mut options = answer(&record.options, None);
-    portion.state(&mut options);
     for (typ, value) in carried.iter() {
         options.set_raw(typ, value);
     }

@@ -5,14 +5,13 @@ use control::{Direction, Kind, Size, Stage};
 use packet::options::{Exclude, answer};
 use packet::{Interest, NackReason};
 
-use super::Pipeline;
 use super::checks::violates_scope;
 use super::context::{Incoming, InterestCx};
 use super::exclude::excludes;
 use super::options::take_interest_options;
-use super::ranges::RangeInterest;
 use super::rewrite::rewrite;
 use super::traceroute::answer_probe;
+use super::{Pipeline, ranges};
 use crate::counters::DropReason;
 use crate::events::Step;
 use crate::link::queue::QueuedData;
@@ -67,7 +66,8 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         take_interest_options(p, face, header, &mut a.options);
         p.step(face, Step::Checked);
         if !answer_probe(p, &a) {
-            arrive(p, &mut a);
+            // From here on, each segment that a range Interest stands for is an Interest.
+            ranges::expand(p, &mut a, arrive);
         }
     } else {
         // A nonce may make the packet larger than a packet may be.
@@ -143,56 +143,9 @@ fn pass_arrival_parts(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
     })
 }
 
-/// PIT and content store. The segments of a range Interest take the same steps.
+/// PIT and content store.
 pub(super) fn enter(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
     p.step(a.face, Step::Admitted);
-    // An Interest without options is not a range Interest.
-    if !a.options.is_empty()
-        && let Some(range) = RangeInterest::take(p, a)
-    {
-        return enter_range(p, a, range);
-    }
-    enter_one(p, a);
-}
-
-/// PIT and content store, for each segment of a range Interest. Out of line, so that other
-/// Interests do not pass its code.
-#[inline(never)]
-fn enter_range(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, mut range: RangeInterest) {
-    // 5, 7. PIT: runs in which some of the segments are pending are joined.
-    if !range.join(p, a) {
-        return;
-    }
-    // 6. A segment that is pending alone, has routes of its own or is in the content store goes on
-    // alone.
-    let mut buffer = std::mem::take(&mut p.scratch.made);
-    for at in range.left().iter() {
-        range.write_segment(a, at, &mut buffer);
-        let Ok(interest) = Interest::decode(&buffer) else { continue };
-        let name = p.hashed(interest.name());
-        let mut one = range.segment(a, &interest, &name);
-        if RangeInterest::is_alone(p, &one) {
-            enter_one(p, &mut one);
-            range.remove(at);
-        } else if answer_from_store(p, &one) {
-            range.remove(at);
-        }
-    }
-    // 7. PIT: one entry for the rest.
-    range.insert(p, a);
-    // 8. Each entry's share goes on.
-    for part in range.take_parts() {
-        part.write(p, a, &mut buffer);
-        let Ok(interest) = Interest::decode(&buffer) else { continue };
-        let name = p.hashed(interest.name());
-        let mut one = range.part(a, &interest, &name, part);
-        go_on(p, part.key(), &mut one);
-    }
-    p.scratch.made = buffer;
-}
-
-/// PIT and content store, for an Interest that asks for one thing.
-fn enter_one(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
     // 5. PIT: a nonce that is pending here has come round a loop.
     let excludes = excludes(&a.options);
     let key = p.pit().find_entry(a.interest, a.name, excludes);

@@ -51,7 +51,6 @@ fn expire(p: &mut Pipeline<'_>) {
             trigger: Trigger::Expiry,
             ingress: entry.in_records().first().map_or(FaceId(0), |record| record.face),
             mark: 0,
-            segments: entry.segments(),
             reach: None,
         };
         let mut options = HopOptions::new();

@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::checks::{LOCALHOP, LOCALHOST, is_under};
 use super::context::InterestCx;
-use super::{Pipeline, exclude, ranges};
+use super::{Pipeline, exclude};
 use crate::config::LinkType;
 use crate::counters::DropReason;
 use crate::events::Step;
@@ -32,10 +32,7 @@ impl Pipeline<'_> {
         let Some(face) = a.chosen_face else {
             return self.decide(key, a, a.face, Trigger::Interest);
         };
-        let action = [Action::Forward(face.0)];
-        if !ranges::expand(self, key, a, &action) {
-            self.send_interest(key, a, face);
-        }
+        self.send_interest(key, a, face);
     }
 
     /// Asks the strategy what to do with a pending Interest, and does it. `from` is the face that
@@ -57,7 +54,6 @@ impl Pipeline<'_> {
                 trigger,
                 ingress,
                 mark: out.mark,
-                segments: out.portion.segments(),
                 reach: Some(self.tables.reach(out.interest)),
             };
             let (links, taps) = self.faces.links_and_taps(self.now);
@@ -66,9 +62,6 @@ impl Pipeline<'_> {
             }
             let mut actions = self.tables.strategies_mut().take_actions();
             self.step(ingress, Step::Decided(actions.len()));
-            if ranges::expand(self, key, out, &actions) {
-                return;
-            }
             for action in actions.drain(..) {
                 questions.extend(self.act(key, out, action));
             }
@@ -150,7 +143,7 @@ impl Pipeline<'_> {
         let Some(entry) = self.pit().get(key) else { return };
         let Some(latest) = entry.in_records().iter().max_by_key(|r| r.arrived_at) else { return };
         let (ingress, nonce, options) = (latest.face, latest.nonce, latest.options.clone());
-        let (expires, portion) = (latest.expires, entry.portion());
+        let expires = latest.expires;
         let bytes = entry.interest().to_vec();
         // The PIT holds only Interests that were decoded on arrival.
         let Ok(interest) = Interest::decode(&bytes) else { return };
@@ -158,7 +151,6 @@ impl Pipeline<'_> {
         let mut out = InterestCx {
             options,
             subject: self.subject_of(&name),
-            portion,
             ..InterestCx::new(ingress, &interest, &name, nonce, expires)
         };
         f(self, &mut out);
@@ -236,14 +228,13 @@ impl Pipeline<'_> {
             self.count_drop(out.face, DropReason::Memory);
             return None;
         };
-        if self.tables.put_out_record(grant, key, record, out.portion).is_err() {
+        if self.tables.put_out_record(grant, key, record).is_err() {
             self.count_drop(out.face, DropReason::PitFull);
             return None;
         }
         let mut leaving = out.meta(out.options.clone(), Size::ZERO, expires);
         // The downstream's question is about its own link.
         leaving.options.remove(ResidenceTime::TYPE);
-        out.portion.state(&mut leaving.options);
         if self.has_parts() {
             match self.pass_departure_shaper(key, out, face, leaving)? {
                 Ok(passed) => leaving = passed,

@@ -133,7 +133,7 @@ impl Faces {
         if held > bound && heap > share / 4 {
             return Err(Rejection::Shared);
         }
-        let own = (pit.entries_of(face) + 1) * each + heap;
+        let own = (pit.pending_of(face) + 1) * each + heap;
         if own <= share / 4 {
             return Ok(());
         }

@@ -375,9 +375,8 @@ impl Faces {
     /// Reserves the memory for a change of a table; see [`Grant`].
     #[inline]
     pub(crate) fn reserve(&mut self, change: Change<'_>, tables: &mut Tables) -> Option<Grant> {
-        // The part of the routes is bounded to the byte, and a split copies as many records as
-        // there are downstreams.
-        let is_counted = matches!(change, Change::Route { .. } | Change::Split { .. });
+        // The part of the routes is bounded to the byte.
+        let is_counted = matches!(change, Change::Route { .. });
         if (!is_counted || !self.budget.is_limited())
             && let Some(grant) = self.grant_uncounted(tables)
         {

@@ -12,8 +12,6 @@ pub(crate) enum Change<'a> {
     Join { key: PitKey, record: &'a InRecord },
     /// A further upstream of a PIT entry.
     Upstream { key: PitKey },
-    /// A second PIT entry with a part of what is pending in this one.
-    Split { key: PitKey },
     /// A route.
     Route { prefix: &'a HashedName<'a>, face: FaceId },
 }

@@ -26,8 +26,6 @@ pub(crate) struct Question<'a> {
     /// The face that the packet came from that it is about.
     pub(crate) ingress: FaceId,
     pub(crate) mark: u64,
-    /// How many segments it is about.
-    pub(crate) segments: u16,
     /// How far the Interest goes that it is about, if it is about one.
     pub(crate) reach: Option<Reach>,
 }
@@ -152,7 +150,6 @@ impl Strategies {
             next_hops: &self.next_hops,
             prefix: self.prefix,
             links,
-            segments: question.segments,
             downstreams: &self.downstreams,
             upstreams: &self.upstreams,
             options,

@@ -114,7 +114,7 @@ impl Tables {
     ) -> HashedName<'n> {
         let mut lengths = own | self.strategies.lengths() | self.pit.lengths();
         let components = name.len().min(MAX_PREFIX);
-        if !self.cache.store().is_off() || self.pit.has_runs() {
+        if !self.cache.store().is_off() {
             lengths |= 1 << components.saturating_sub(1);
         }
         if has_flow {
@@ -129,7 +129,6 @@ impl Tables {
             Change::Insert { hash, len, record } => self.pit.growth(hash, len, record),
             Change::Join { key, record } => self.pit.growth_of(key, record),
             Change::Upstream { key } => self.pit.growth_upstream(key),
-            Change::Split { key } => self.pit.growth_copy(key),
             Change::Route { prefix, face } => self.fib.growth(prefix, face),
         }
     }

@@ -77,12 +77,6 @@ impl Counts {
         }
     }
 
-    /// Counts a key `after` times where it was counted `before` times.
-    pub(super) fn change(&mut self, key: u64, before: u16, after: u16) {
-        (before..after).for_each(|_| self.add(key));
-        (after..before).for_each(|_| self.subtract(key));
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.there == 0 && self.table.is_empty()
     }
@@ -129,19 +123,6 @@ mod tests {
             assert_eq!((counts.get(key), counts.is_empty()), (0, true), "{key}");
             counts.subtract(key);
             assert_eq!((counts.get(key), counts.is_empty()), (0, true), "there is nothing to take");
-        }
-    }
-
-    #[test]
-    fn a_change_is_the_difference_of_two_numbers() {
-        let mut counts = Counts::default();
-        for key in KEYS {
-            counts.change(key, 0, 3);
-            assert_eq!(counts.get(key), 3, "{key}");
-            counts.change(key, 3, 1);
-            assert_eq!(counts.get(key), 1, "{key}");
-            counts.change(key, 1, 1);
-            assert_eq!(counts.get(key), 1, "{key}");
         }
     }
 

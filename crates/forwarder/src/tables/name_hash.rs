@@ -162,17 +162,6 @@ impl<'a> HashedName<'a> {
         (Sip::new(self.keys).hash(bytes), bytes)
     }
 
-    /// A key for the pair of a prefix, given by its hash, and a block of segments. Consumers choose
-    /// both the prefix and the block, so the block is hashed under the secret key too: combined by
-    /// a fixed function, blocks could be chosen whose keys fall into one place of an index.
-    #[must_use]
-    pub(super) fn block_key(&self, prefix: u64, block: u64) -> u64 {
-        let mut state = Sip::new(self.keys);
-        state.word(prefix);
-        // A block's number has seven bytes.
-        state.finish(block, 15)
-    }
-
     /// The digest that the name ends in, if its last component is an implicit digest.
     #[must_use]
     pub fn implicit_digest(&self) -> Option<&'a [u8]> {
@@ -271,26 +260,5 @@ mod tests {
         );
         let hasher = NameHasher::new(1);
         assert_ne!(hasher.nonce_key(1, 2), hasher.nonce_key(2, 1));
-    }
-
-    #[test]
-    fn chosen_blocks_of_segments_do_not_meet_in_one_place() {
-        // Blocks b for which g (2 b + 1) has the same upper half modulo 2^64, for the odd constant
-        // g of multiplicative hashing: 2 b + 1 is an odd number times the inverse of g.
-        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mut inverse = GOLDEN;
-        for _ in 0..6 {
-            // Newton's iteration doubles the number of correct bits, of which there are 3 at first.
-            inverse = inverse.wrapping_mul(2_u64.wrapping_sub(GOLDEN.wrapping_mul(inverse)));
-        }
-        assert_eq!(GOLDEN.wrapping_mul(inverse), 1);
-        let odd =
-            (0..1 << 16).map(|n: u64| inverse.wrapping_mul((0x1234_5678 << 32) | (2 * n) | 1));
-        let blocks = odd.map(|odd| odd / 2).filter(|block| *block < 1 << 56).take(200);
-        let parent = name("/a");
-        let parent = NameHasher::new(1).hash(parent.as_ref());
-        let halves: std::collections::BTreeSet<u64> =
-            blocks.map(|block| parent.block_key(parent.whole(), block) >> 32).collect();
-        assert_eq!(halves.len(), 200);
     }
 }

@@ -4,18 +4,15 @@ mod bounds;
 mod entry;
 mod group;
 mod key;
-mod portion;
-mod run;
-mod runs;
 mod shares;
+mod side;
 mod token;
 
 pub use bounds::{PitConfig, Rejection};
 pub use entry::{InRecord, OutRecord, PitEntry, Reach};
 pub use group::Group;
 pub use key::PitKey;
-pub use portion::{Portion, Share, Side};
-pub use run::{Convention, Run, Segments, segment_of};
+pub use side::Side;
 pub use token::{MAX_TOKEN, PitToken};
 
 use super::counts::Counts;
@@ -27,7 +24,6 @@ use super::slab::Slab;
 use super::wheel::Wheel;
 use control::Time;
 use entry::digest_key;
-use packet::options::SegmentBits;
 use packet::{Data, HopOption, Interest};
 use shares::Shares;
 use smallvec::SmallVec;
@@ -56,8 +52,6 @@ pub struct Pit {
     digests: Counts,
     /// Bytes that entries own outside of their slots.
     heap: usize,
-    /// Entries for runs of segments.
-    runs: usize,
     /// Entries that were answered; see [`Pit::linger`].
     lingering: usize,
     /// The most entries that there ever were.
@@ -81,7 +75,6 @@ impl Pit {
             prefix_lengths: 0,
             digests: Counts::default(),
             heap: 0,
-            runs: 0,
             lingering: 0,
             most: 0,
             shares: Shares::default(),
@@ -134,14 +127,8 @@ impl Pit {
         self.shares.begin();
     }
 
-    /// Entries in which a face waits for something; 0 where shares are not counted. A run of
-    /// segments is one entry, while [`Pit::pending_of`] counts its segments.
-    #[must_use]
-    pub fn entries_of(&self, face: FaceId) -> usize {
-        self.shares.entries_of(face)
-    }
-
-    /// Bytes that those entries own outside of their slots; 0 where shares are not counted.
+    /// Bytes that entries in which a face waits own outside of their slots; 0 where shares are not
+    /// counted.
     #[must_use]
     pub fn heap_of(&self, face: FaceId) -> usize {
         self.shares.heap_of(face)
@@ -221,7 +208,6 @@ impl Pit {
                 && entry.must_be_fresh() == must_be_fresh
                 && entry.excludes() == excludes
                 && entry.name_bytes() == bytes
-                && !entry.is_run()
         })?;
         Some(self.key(slot))
     }
@@ -306,11 +292,6 @@ impl Pit {
     /// removed.
     pub fn remove_in_record(&mut self, key: PitKey, face: FaceId) -> Option<InRecord> {
         let entry = self.get_mut(key)?;
-        if entry.is_run() {
-            let record = entry.in_record(face).cloned();
-            self.set_wanted(key, face, SegmentBits::NONE);
-            return record;
-        }
         let before = entry.heap();
         let record = entry.remove_record(face)?;
         let (after, weight) = (entry.heap(), entry.weight_of(&record));
@@ -372,6 +353,19 @@ impl Pit {
         }
     }
 
+    /// The entries that this Data satisfies and that were sent to `face`, appended to `found`; see
+    /// [`Pit::find_satisfied`].
+    pub fn find_asked(
+        &self,
+        face: FaceId,
+        data: &Data<'_>,
+        name: &HashedName<'_>,
+        found: &mut Vec<PitKey>,
+    ) {
+        self.find_satisfied(data, name, found);
+        found.retain(|key| self.get(*key).is_some_and(|e| e.out_record(face).is_some()));
+    }
+
     fn collect_digest(&self, data: &Data<'_>, name: &HashedName<'_>, found: &mut Vec<PitKey>) {
         let mut component = [0; 34];
         component[..2].copy_from_slice(&DIGEST_HEADER);
@@ -393,7 +387,7 @@ impl Pit {
         let start = found.len();
         for slot in self.index.candidates(hash) {
             let entry = &self.entries[slot];
-            if entry.name_bytes() == bytes && !entry.is_run() && wanted(entry) {
+            if entry.name_bytes() == bytes && wanted(entry) {
                 found.push(self.key(slot));
             }
         }
@@ -522,10 +516,8 @@ impl Pit {
         self.retries.cancel(slot);
         self.heap -= entry.heap();
         for record in entry.in_records() {
-            let waits_for = entry.run().map_or(1, |run| run.wanted_by(record.face).count());
-            self.pending.change(record.face.0, waits_for, 0);
+            self.pending.subtract(record.face.0);
         }
-        self.runs -= usize::from(entry.is_run());
         self.lingering -= usize::from(entry.lingers());
         if entry.can_be_prefix() {
             let n = entry.components();
@@ -552,7 +544,6 @@ impl Pit {
             + self.shares.growth(record.face)
             + self.digests.growth(hash)
             + memory::block(interest)
-            + Run::SIZE
             + record.heap()
     }
 
@@ -569,13 +560,5 @@ impl Pit {
     #[must_use]
     pub fn growth_upstream(&self, key: PitKey) -> usize {
         self.get(key).map_or(0, PitEntry::growth)
-    }
-
-    /// Bytes that a copy of an entry would add which is in the table beside it.
-    #[must_use]
-    pub fn growth_copy(&self, key: PitKey) -> usize {
-        let Some(entry) = self.get(key) else { return 0 };
-        let Some(record) = entry.in_records().first() else { return 0 };
-        self.growth(entry.hash(), 0, record) + entry.heap()
     }
 }

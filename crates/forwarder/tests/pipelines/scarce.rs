@@ -49,9 +49,9 @@ fn faces(b: &mut Bench, count: usize) -> Vec<FaceId> {
 
 /// How many of `count` Interests for names below a prefix are taken.
 fn taken(b: &mut Bench, face: FaceId, prefix: &str, count: u32) -> usize {
-    let before = b.fw.pit().entries_of(face);
+    let before = b.fw.pit().pending_of(face);
     flood(b, &[face], &format!("{prefix}/own"), count);
-    b.fw.pit().entries_of(face) - before
+    b.fw.pit().pending_of(face) - before
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn names_below_one_route_are_one_prefix_and_those_below_the_root_are_many() {
     // No prefix has much, and each face has its share at most.
     assert_eq!(b.fw.stats().drops.of(DropReason::PitPrefixShare), 0);
     let each = b.fw.memory().pending / b.fw.pit().len();
-    let most = attackers[1..].iter().map(|face| b.fw.pit().entries_of(*face)).max().unwrap();
+    let most = attackers[1..].iter().map(|face| b.fw.pit().pending_of(*face)).max().unwrap();
     assert!(most * each <= LIMIT / 4 / 101 + each, "{most} entries of {each}");
 }
 
@@ -184,13 +184,13 @@ fn shares_are_counted_for_what_is_there() {
     for n in 0..10 {
         b.ask(face, &interest(&format!("/attacked/{n}"), n));
     }
-    assert_eq!(b.fw.pit().entries_of(face), 10);
+    assert_eq!(b.fw.pit().pending_of(face), 10);
     for n in 0..4 {
         b.receive(silent, &data(&format!("/attacked/{n}"), b"there"));
     }
-    assert_eq!(b.fw.pit().entries_of(face), 6);
+    assert_eq!(b.fw.pit().pending_of(face), 6);
     b.pass(ms(5000));
-    assert_eq!(b.fw.pit().entries_of(face), 0);
+    assert_eq!(b.fw.pit().pending_of(face), 0);
     assert_eq!(b.fw.pit().heap_of(face), 0);
 }
 

@@ -6,8 +6,6 @@ mod dead_nonces;
 mod fib;
 mod pit;
 mod pit_bounds;
-mod runs;
-mod segments;
 mod store_bounds;
 mod strategy_choice;
 mod support;

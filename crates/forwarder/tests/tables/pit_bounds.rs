@@ -3,13 +3,11 @@
 use crate::support;
 use control::{Duration, Time};
 use forwarder::tables::memory::block;
-use forwarder::tables::pit::{Convention, Run, Segments};
 use forwarder::tables::wheel::GRAIN;
 use forwarder::tables::{
     FaceId, InRecord, MAX_PREFIX, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken,
     Rejection,
 };
-use packet::options::SegmentBits;
 use packet::{Component, Data, HopOptions, Interest, Name};
 
 const PLENTY: PitConfig = PitConfig { entries: 1000, per_face: 1000, memory: 1 << 30 };
@@ -46,28 +44,15 @@ impl Bench {
         let interest = Interest::decode(&wire).unwrap();
         self.pit.insert(&interest, &self.hasher.hash(interest.name()), record(face))
     }
-
-    fn insert_run(&mut self, name: &Name, first: u64, of: u16) -> Result<PitKey, Rejection> {
-        let wire = support::interest(name, false, false, None);
-        let interest = Interest::decode(&wire).unwrap();
-        let bits = SegmentBits::first(of);
-        let segments = Segments { first, convention: Convention::Typed, bits };
-        let hashed = self.hasher.hash(interest.name());
-        self.pit.insert_run(&interest, &hashed, &segments, record(1))
-    }
 }
 
 #[test]
 fn the_last_byte_counts() {
     let interest = block(support::interest(&long(0), false, false, None).len());
-    let run = block(size_of::<Run>());
     let empty = Pit::new(PLENTY).memory();
     for (short, expected) in [(1, Err(Rejection::Memory)), (0, Ok(()))] {
         let mut b = Bench::new(PitConfig { memory: empty + interest - short, ..PLENTY });
         assert_eq!(b.insert(&long(0), 1).map(|_| ()), expected);
-        assert_eq!(b.pit.len(), 1 - short);
-        let mut b = Bench::new(PitConfig { memory: empty + interest + run - short, ..PLENTY });
-        assert_eq!(b.insert_run(&long(0), 0, 4).map(|_| ()), expected);
         assert_eq!(b.pit.len(), 1 - short);
     }
 }
@@ -113,54 +98,17 @@ fn lists_within_an_entry_may_grow_up_to_the_last_byte() {
 }
 
 #[test]
-fn runs_are_entries_like_others() {
-    let mut b = Bench::new(PitConfig { entries: 2, ..PLENTY });
-    let key = b.insert_run(&long(0), 0, 4).unwrap();
-    assert_eq!(b.pit.most(), 1);
-    let part = b.pit.split_run(key, SegmentBits::first(2)).unwrap();
-    assert_ne!(part, key);
-    assert_eq!(b.pit.len(), 2);
-    assert_eq!(b.pit.split_run(key, [2].into_iter().collect()), Err(Rejection::Entries));
-    assert_eq!(b.insert_run(&long(9), 9, 1), Err(Rejection::Entries));
-    assert_eq!(b.insert(&long(9), 1), Err(Rejection::Entries));
-    // All that is pending needs no entry of its own.
-    assert_eq!(b.pit.split_run(key, SegmentBits::first(4)), Ok(key));
-    assert!(b.pit.remove(part).is_some());
-    assert!(b.insert(&long(9), 1).is_ok());
-    assert_eq!(
-        b.pit.join_run(part, record(2), SegmentBits::first(1)).unwrap_err(),
-        Rejection::Gone
-    );
-    assert_eq!(b.pit.split_run(part, SegmentBits::first(1)), Err(Rejection::Gone));
-}
-
-#[test]
-fn a_part_of_a_run_needs_the_memory_of_its_copy() {
-    let mut b = Bench::new(PLENTY);
-    b.insert_run(&long(0), 0, 4).unwrap();
-    let (memory, copy) = (b.pit.memory(), b.pit.heap());
-    for (limit, fits) in [(memory + copy, true), (memory + copy - 1, false)] {
-        let mut b = Bench::new(PitConfig { memory: limit, ..PLENTY });
-        let key = b.insert_run(&long(0), 0, 4).unwrap();
-        let split = b.pit.split_run(key, SegmentBits::first(2));
-        assert_eq!(split.is_ok(), fits, "{split:?}");
-        assert_eq!(b.pit.pending_of(FaceId(1)), 4);
-    }
-}
-
-#[test]
-fn a_face_may_have_as_many_pending_segments_as_interests() {
-    let mut b = Bench::new(PitConfig { per_face: 4, ..PLENTY });
-    assert_eq!(b.insert_run(&long(0), 0, 5), Err(Rejection::PerFace));
-    let key = b.insert_run(&long(0), 0, 4).unwrap();
-    assert_eq!(b.insert(&long(9), 1), Err(Rejection::PerFace));
-    assert_eq!(
-        b.pit.join_run(key, record(2), SegmentBits::first(4)).map(|old| old.is_none()),
-        Ok(true)
-    );
-    assert_eq!(b.insert(&long(9), 2), Err(Rejection::PerFace));
-    assert!(b.pit.clear_segments(key, SegmentBits::first(1)));
-    assert!(b.insert(&long(9), 2).is_ok());
+fn entries_and_pending_interests_of_a_face_are_bounded() {
+    let mut b = Bench::new(PitConfig { entries: 3, per_face: 2, ..PLENTY });
+    let key = b.insert(&long(0), 1).unwrap();
+    b.insert(&long(1), 1).unwrap();
+    assert_eq!(b.insert(&long(2), 1), Err(Rejection::PerFace));
+    assert!(b.insert(&long(2), 2).is_ok());
+    assert_eq!(b.insert(&long(3), 3), Err(Rejection::Entries));
+    assert_eq!(b.pit.put_in_record(key, record(2)).map(|old| old.is_none()), Ok(true));
+    assert!(b.pit.remove(key).is_some());
+    assert_eq!(b.pit.put_in_record(key, record(2)).unwrap_err(), Rejection::Gone);
+    assert!(b.insert(&long(3), 1).is_ok());
 }
 
 #[test]
@@ -265,29 +213,6 @@ fn memory_owned_by_a_record_is_counted() {
         assert!(pit.remove_in_record(key, FaceId(1)).is_some());
         assert_eq!(pit.heap(), 0);
     }
-}
-
-#[test]
-fn a_part_of_a_run_has_the_upstreams_that_were_really_asked_for_it() {
-    let mut b = Bench::new(PLENTY);
-    let key = b.insert_run(&long(0), 0, 4).unwrap();
-    // Asked for all, asked for the rest, and held back by a shaper.
-    for (face, released, asked) in [(5, true, 0..4), (6, true, 2..4), (7, false, 0..4)] {
-        let mut out = out(face);
-        if released {
-            out.release(Time::ZERO);
-        }
-        b.pit.put_out_record(key, out).unwrap();
-        b.pit.note_asked(key, FaceId(face), asked.collect());
-    }
-    let part = b.pit.split_run(key, SegmentBits::first(2)).unwrap();
-    let upstreams = |key| {
-        let entry = b.pit.get(key).unwrap();
-        entry.out_records().iter().map(|out| out.face().0).collect::<Vec<_>>()
-    };
-    assert_eq!((upstreams(part), upstreams(key)), (vec![5], vec![5, 6, 7]));
-    assert_eq!(b.pit.get(part).unwrap().segments(), 2);
-    assert_eq!(b.pit.get(part).unwrap().run().unwrap().asked_of(FaceId(5)).count(), 2);
 }
 
 #[test]

@@ -39,7 +39,6 @@ impl Entry {
             next_hops: &hops,
             prefix: 0,
             links: &NoLinks,
-            segments: 1,
             downstreams: &self.downstreams,
             upstreams: &self.upstreams,
             options: &mut options,

@@ -40,7 +40,6 @@ impl Entry {
             next_hops: &hops,
             prefix: 1,
             links: &NoLinks,
-            segments: 1,
             downstreams: &[downstream],
             upstreams: &self.upstreams,
             options: &mut HopOptions::default(),

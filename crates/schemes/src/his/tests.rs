@@ -159,14 +159,6 @@ fn a_driver_that_wakes_late_loses_no_rate() {
 }
 
 #[test]
-fn a_range_is_followed_by_the_gaps_of_all_its_segments() {
-    let mut b = Bench::new(&[]);
-    assert!(matches!(b.offer_for(64, 32), Offer::Pass(_)));
-    // 32 Data of 1100 bytes take 28.16 ms at 10 Mbit/s, and 28.735 at 98 % of it.
-    assert_eq!(b.his.open_at.since(b.gate.now).0, (32.0 * 8800.0 / 9.8e6 * 1e9 + 0.5) as u64);
-}
-
-#[test]
 fn ratios_follow_the_sizes_that_cross() {
     let mut b = Bench::new(&[("form", "min"), ("h", "1")]);
     b.cross(Direction::In, Kind::Data, 2000);

@@ -151,29 +151,6 @@ fn a_driver_that_wakes_late_loses_no_rate() {
 }
 
 #[test]
-fn after_a_range_the_distance_is_that_of_its_segments() {
-    let mut b = Bench::answered(&[]);
-    b.queue(1, 50);
-    b.gate.now = Time(100_000_000);
-    let view = b.view();
-    let mut interest = InterestMeta {
-        flow: 1,
-        segment: 0,
-        size: Size(40),
-        expected: Size(32_000),
-        expires: Time::MAX,
-        options: HopOptions::new(),
-        handle: 0,
-    };
-    interest.options.set(&packet::options::Range::whole(32).unwrap());
-    let mut cx = Cx { now: b.gate.now, rng: &mut b.gate.rng, tap: &mut |_| {} };
-    assert!(matches!(b.hobhis.offer(&mut cx, &view, &view, interest), Offer::Pass(_)));
-    assert!(!b.passes(1));
-    // 32 Data take 25.6 ms at 1250 a second.
-    assert_eq!(b.drain(), [(125_600_000, 1)]);
-}
-
-#[test]
 fn flows_take_turns() {
     let mut b = Bench::answered(&[]);
     b.queue(1, 50);

@@ -50,7 +50,6 @@ impl Node {
             ingress,
             next_hops: &self.hops,
             links: &Equal,
-            segments: 1,
             downstreams: &[downstream],
             upstreams: &self.upstreams,
             options,

@@ -99,7 +99,6 @@ impl Balance {
         s: &mut StrategyCx<'_, '_>,
         may: impl Fn(&StrategyCx<'_, '_>, &NextHop) -> bool,
     ) -> Option<u64> {
-        let segments = u32::from(s.segments);
         let entry = self.enter(s);
         let mut weights = Vec::new();
         for hop in s.next_hops.iter().filter(|hop| may(s, hop)) {
@@ -109,7 +108,7 @@ impl Balance {
         let face = pick(s.cx, &weights)?;
         // Once for each Interest that is pending there, for all its downstreams.
         if s.upstream(face).is_none_or(|upstream| upstream.nacked.is_some()) {
-            change(entry, face, |pending| pending.saturating_add(segments));
+            change(entry, face, |pending| pending.saturating_add(1));
         }
         Some(face)
     }
@@ -118,7 +117,7 @@ impl Balance {
     fn resolve(&mut self, s: &StrategyCx<'_, '_>, face: u64) {
         let key = s.name.prefix(s.note[1] as usize).as_bytes();
         if let Some(entry) = self.entries.get_mut(key) {
-            change(entry, face, |pending| pending.saturating_sub(u32::from(s.segments)));
+            change(entry, face, |pending| pending.saturating_sub(1));
         }
     }
 

@@ -95,13 +95,13 @@ struct Branch {
 }
 
 impl Branch {
-    /// An Interest for so many segments leaves.
-    fn asked(&mut self, now: Time, segments: u64) {
+    /// An Interest leaves.
+    fn asked(&mut self, now: Time) {
         self.asked_at = now;
         if self.unanswered == 0 {
             self.unanswered_since = now;
         }
-        self.unanswered = self.unanswered.saturating_add(segments);
+        self.unanswered = self.unanswered.saturating_add(1);
     }
 
     /// It was not asked for a while.
@@ -140,9 +140,8 @@ impl Branch {
 
     /// It gets a copy: one that is silent after a second, one that has never answered soon, but
     /// more and more rarely.
-    /// A range brings much that may be in vain.
-    fn is_to_be_tried(&self, now: Time, segments: u16) -> bool {
-        let pause = match self.is_silent(now) || segments > 1 {
+    fn is_to_be_tried(&self, now: Time) -> bool {
+        let pause = match self.is_silent(now) {
             true => PROBE,
             false => now.since(self.unanswered_since).mul_f64(0.25).max(LINGER_EACH),
         };
@@ -275,13 +274,13 @@ impl Choose for Splitter {
         }
         s.note[1] = s.prefix as u64 + 1;
         let ways = self.ways(s);
-        let (segments, turn, now) = (f64::from(s.segments), ways.turn, s.cx.now);
+        let (turn, now) = (ways.turn, s.cx.now);
         let mut first: Option<Turn> = None;
         for (hop, rate) in hops.iter().zip(ways.rates(s, hops)) {
             let apart = 1.0 / rate.max(LEAST);
             let way = ways.way(hop.face, s);
             // One that was idle, or had hardly an offer, is owed little and owes little.
-            let tag = way.tag.clamp(turn - MOST_OWED * apart, turn + segments * apart);
+            let tag = way.tag.clamp(turn - MOST_OWED * apart, turn + apart);
             let compared = tag + s.cx.rng.unit() * apart;
             let place = match (way.is_usable(now), way.is_due(now)) {
                 (true, true) => (0, way.asked_at, 0.0),
@@ -296,25 +295,24 @@ impl Choose for Splitter {
         if first.place.0 > 0 {
             ways.turn = turn.max(first.tag);
         }
-        let asked = u64::from(s.segments);
         let way = ways.way(first.face, s);
-        way.tag = first.tag + segments * first.apart;
-        way.asked(now, asked);
+        way.tag = first.tag + first.apart;
+        way.asked(now);
         Some(first.face)
     }
 
     fn copy(&mut self, s: &StrategyCx<'_, '_>, chosen: u64) -> Option<u64> {
-        let (now, asked) = (s.cx.now, u64::from(s.segments));
+        let now = s.cx.now;
         if now < self.copy_at && self.copy_at <= now + COPY_EACH {
             return None;
         }
         let ways = self.prefixes.get_mut(s.name.prefix(s.prefix).as_bytes())?;
         let tried = ways.ways.iter_mut().filter(|way| {
             let is_other = way.face != chosen && s.is_next_hop(way.face);
-            is_other && way.is_to_be_tried(now, s.segments)
+            is_other && way.is_to_be_tried(now)
         });
         let way = tried.min_by_key(|way| way.asked_at)?;
-        way.asked(now, asked);
+        way.asked(now);
         self.copy_at = now + COPY_EACH;
         Some(way.face)
     }

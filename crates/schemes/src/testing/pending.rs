@@ -76,7 +76,6 @@ impl Pending {
             next_hops: &hops,
             prefix: if has_hops { prefix } else { 0 },
             links: &Others(&self.others),
-            segments: 1,
             downstreams: &self.downstreams,
             upstreams: &self.upstreams,
             options: &mut self.options,

@@ -65,7 +65,6 @@ impl Node {
             next_hops: &hops,
             prefix: 0,
             links: &NoLinks,
-            segments: 1,
             downstreams: &self.entry.downstreams,
             upstreams: &self.entry.upstreams,
             options: &mut options,

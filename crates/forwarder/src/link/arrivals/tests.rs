@@ -50,7 +50,7 @@ impl Line {
             self.owed += all * step.as_secs_f64();
             while self.owed >= 8000.0 {
                 self.owed -= 8000.0;
-                self.meter.on_interest(1);
+                self.meter.on_interest();
             }
             self.queue = (self.queue + (asked - comes) * step.as_secs_f64()).max(0.0);
             let wait = Duration::from_secs_f64(self.queue / self.capacity);

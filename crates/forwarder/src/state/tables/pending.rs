@@ -5,28 +5,23 @@ use packet::{Interest, NackReason};
 
 use super::Tables;
 use crate::state::grant::Grant;
-use crate::tables::{
-    FaceId, HashedName, InRecord, OutRecord, Pit, PitEntry, PitKey, Portion, Rejection,
-};
+use crate::tables::{FaceId, HashedName, InRecord, OutRecord, Pit, PitEntry, PitKey, Rejection};
 
 impl Tables {
-    /// Makes the PIT entry of an Interest for a portion, with its first downstream.
+    /// Makes the PIT entry of an Interest, with its first downstream.
     pub(crate) fn insert(
         &mut self,
         grant: Grant,
         interest: &Interest<'_>,
         name: &HashedName<'_>,
         record: InRecord,
-        portion: Portion,
     ) -> Result<PitKey, Rejection> {
-        grant.spend(&mut self.pit, Pit::memory, |pit| {
-            pit.insert_portion(interest, name, record, portion)
-        })
+        grant.spend(&mut self.pit, Pit::memory, |pit| pit.insert(interest, name, record))
     }
 
-    /// Adds a downstream to a portion of a PIT entry, or replaces its record. A record keeps one
-    /// nonce: the one that it had is remembered, or it could circle for ever. For the same reason a
-    /// copy does not live longer than what it is a copy of.
+    /// Adds a downstream to a PIT entry, or replaces its record. A record keeps one nonce: the one
+    /// that it had is remembered, or it could circle for ever. For the same reason a copy does not
+    /// live longer than what it is a copy of.
     pub(crate) fn join(
         &mut self,
         grant: Grant,
@@ -34,14 +29,13 @@ impl Tables {
         name: &HashedName<'_>,
         key: PitKey,
         mut record: InRecord,
-        portion: Portion,
     ) -> Result<(), Rejection> {
         let nonce = record.nonce;
         let earlier = self.pit.get(key).and_then(|entry| entry.in_record(record.face));
         if let Some(earlier) = earlier.filter(|earlier| earlier.nonce == nonce) {
             record.expires = earlier.expires;
         }
-        let join = |pit: &mut Pit| pit.join_portion(key, record, portion);
+        let join = |pit: &mut Pit| pit.put_in_record(key, record);
         let replaced = grant.spend(&mut self.pit, Pit::memory, join)?;
         if let Some(replaced) = replaced.filter(|replaced| replaced.nonce != nonce) {
             let nonce = self.hasher.nonce_key(name.whole(), replaced.nonce);
@@ -60,32 +54,14 @@ impl Tables {
         grant.spend(&mut self.pit, Pit::memory, |pit| pit.put_in_record(key, record)).map(drop)
     }
 
-    /// Makes a PIT entry of its own for a portion of one; see [`crate::tables::Pit::split_run`].
-    pub(crate) fn split(
-        &mut self,
-        grant: Grant,
-        key: PitKey,
-        portion: Portion,
-    ) -> Result<PitKey, Rejection> {
-        grant.spend(&mut self.pit, Pit::memory, |pit| pit.split_run(key, portion.bits()))
-    }
-
-    /// Adds an upstream, which is asked for a portion of a PIT entry, or replaces its record.
+    /// Adds an upstream, or replaces its record.
     pub(crate) fn put_out_record(
         &mut self,
         grant: Grant,
         key: PitKey,
         record: OutRecord,
-        portion: Portion,
     ) -> Result<(), Rejection> {
-        grant.spend(&mut self.pit, Pit::memory, |pit| pit.ask_portion(key, record, portion))
-    }
-
-    /// Sets the strategy's note of a PIT entry.
-    pub(crate) fn set_note(&mut self, key: PitKey, note: [u64; 2]) {
-        if let Some(entry) = self.pit.get_mut(key) {
-            entry.note = note;
-        }
+        grant.spend(&mut self.pit, Pit::memory, |pit| pit.put_out_record(key, record))
     }
 
     /// Sets when the strategy of a PIT entry is asked again.
@@ -133,12 +109,6 @@ impl Tables {
     /// Takes a downstream out of a PIT entry, which stays.
     pub(crate) fn remove_downstream(&mut self, key: PitKey, face: FaceId) -> Option<InRecord> {
         self.pit.remove_in_record(key, face)
-    }
-
-    /// No downstream waits for a portion of a PIT entry any more. Returns true if another portion
-    /// of the entry is still pending.
-    pub(crate) fn clear_portion(&mut self, key: PitKey, portion: Portion) -> bool {
-        self.pit.clear_segments(key, portion.bits())
     }
 
     /// The Data of `answered` has satisfied a PIT entry, which waits for that of other upstreams.

@@ -1,7 +1,6 @@
 //! The PIT's record of a pending Interest.
 
 use super::group::Group;
-use super::run::Run;
 use super::token::PitToken;
 use crate::tables::face_id::FaceId;
 use crate::tables::memory;
@@ -150,8 +149,6 @@ pub struct PitEntry {
     in_records: SmallVec<[InRecord; 1]>,
     out_records: SmallVec<[OutRecord; 1]>,
     expires: Time,
-    /// Its segments, if it is for a run.
-    run: Option<Box<Run>>,
     /// See [`super::Pit::linger`].
     lingers: bool,
     /// Two words of the strategy's own; zero at first.
@@ -190,32 +187,6 @@ impl PitEntry {
         if self.selectors.wants_digest {
             self.parent = digest_key(name, name.components() - 1);
         }
-    }
-
-    /// The entry of an Interest for a run of segments, without downstreams. It is found by `hash`.
-    pub(super) fn of_run(
-        interest: &Interest<'_>,
-        name: &HashedName<'_>,
-        hash: u64,
-        run: Run,
-    ) -> PitEntry {
-        let mut entry = PitEntry::default();
-        entry.describe(interest, name, false);
-        entry.hash = hash;
-        entry.selectors.wants_digest = false;
-        entry.run = Some(Box::new(run));
-        entry
-    }
-
-    /// A copy for another run, with the downstreams of which `waits` is true, and those upstreams
-    /// that were asked for any of the run and are not held back by a shaper.
-    pub(super) fn part(&self, run: Run, waits: impl Fn(FaceId) -> bool) -> PitEntry {
-        let mut part = self.clone();
-        part.in_records.retain(|r| waits(r.face));
-        part.out_records
-            .retain(|r| r.released_at().is_some() && !run.asked_of(r.face()).is_empty());
-        part.run = Some(Box::new(run));
-        part
     }
 
     /// The hash that the entry is found by.
@@ -365,32 +336,9 @@ impl PitEntry {
         self.expires = expires;
     }
 
-    /// True if it is for a run of segments.
-    #[inline]
-    pub(super) fn is_run(&self) -> bool {
-        self.run.is_some()
-    }
-
-    pub(super) fn run_mut(&mut self) -> Option<&mut Run> {
-        self.run.as_deref_mut()
-    }
-
-    /// Its run of segments, if it is for one.
-    #[must_use]
-    pub fn run(&self) -> Option<&Run> {
-        self.run.as_deref()
-    }
-
-    /// How many segments are pending in it.
-    #[must_use]
-    pub fn segments(&self) -> u16 {
-        self.run.as_ref().map_or(1, |run| run.pending().bits.count())
-    }
-
     /// Bytes that one more of everything of which it has a list would add.
     pub(super) fn growth(&self) -> usize {
-        let run = self.run.as_ref().map_or(0, |run| run.growth());
-        list_growth(&self.in_records) + list_growth(&self.out_records) + run
+        list_growth(&self.in_records) + list_growth(&self.out_records)
     }
 
     /// Bytes that the entry owns outside of its slot.
@@ -399,7 +347,6 @@ impl PitEntry {
         if !self.interest.spilled()
             && !self.in_records.spilled()
             && !self.out_records.spilled()
-            && self.run.is_none()
             && !self.in_records.iter().any(InRecord::has_heap)
         {
             return 0;
@@ -417,7 +364,6 @@ impl PitEntry {
         let ins = if self.in_records.spilled() { self.in_records.capacity() } else { 0 };
         let outs = if self.out_records.spilled() { self.out_records.capacity() } else { 0 };
         self.interest_heap()
-            + self.run.as_ref().map_or(0, |run| run.heap())
             + memory::block(ins * size_of::<InRecord>())
             + memory::block(outs * size_of::<OutRecord>())
             + self.in_records.iter().map(InRecord::heap).sum::<usize>()

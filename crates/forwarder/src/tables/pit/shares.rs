@@ -9,7 +9,8 @@ use crate::tables::face_id::FaceId;
 /// Memory that entries own outside of their slots is counted in units of this many bytes.
 const PIECE: usize = 64;
 
-/// Entries by group of prefixes, and records by face, with what they own outside of their slots.
+/// Entries by group of prefixes, with what they own outside of their slots, and what the records of
+/// each face own.
 /// By their number alone Interests of 8,800 bytes would count like those of 50. Nothing is counted
 /// before [`Shares::begin`].
 #[derive(Clone, Debug, Default)]
@@ -18,7 +19,6 @@ pub(super) struct Shares(Option<Box<Counted>>);
 #[derive(Clone, Debug)]
 struct Counted {
     groups: Box<[u32; GROUPS]>,
-    records: Counts,
     /// In pieces.
     group_heaps: Box<[u32; GROUPS]>,
     heaps: Counts,
@@ -44,7 +44,6 @@ impl Counted {
     fn memory(&self) -> usize {
         memory::block(size_of::<Counted>())
             + 2 * memory::block(GROUPS * size_of::<u32>())
-            + self.records.memory()
             + self.heaps.memory()
     }
 }
@@ -53,16 +52,11 @@ impl Shares {
     /// Counts from now on; to be called while there are no entries.
     pub(super) fn begin(&mut self) {
         let [groups, group_heaps] = std::array::from_fn(|_| Box::new([0; GROUPS]));
-        let [records, heaps] = std::array::from_fn(|_| Counts::default());
-        self.0 = Some(Box::new(Counted { groups, records, group_heaps, heaps }));
+        self.0 = Some(Box::new(Counted { groups, group_heaps, heaps: Counts::default() }));
     }
 
     pub(super) fn is_counting(&self) -> bool {
         self.0.is_some()
-    }
-
-    pub(super) fn entries_of(&self, face: FaceId) -> usize {
-        self.0.as_ref().map_or(0, |counted| counted.records.get(face.0))
     }
 
     pub(super) fn heap_of(&self, face: FaceId) -> usize {
@@ -82,7 +76,7 @@ impl Shares {
     /// Bytes that counting one more record of a face may add.
     pub(super) fn growth(&self, face: FaceId) -> usize {
         let Some(counted) = &self.0 else { return 0 };
-        counted.records.growth(face.0) + counted.heaps.growth(face.0)
+        counted.heaps.growth(face.0)
     }
 
     pub(super) fn memory(&self) -> usize {
@@ -101,7 +95,6 @@ impl Shares {
     pub(super) fn uncount(&mut self, entry: &PitEntry) {
         let Some(counted) = &mut self.0 else { return };
         for record in entry.in_records() {
-            counted.records.subtract(record.face.0);
             counted.heaps.subtract_many(record.face.0, entry.weight_of(record));
         }
         if let Some(slot) = entry.group().slot() {
@@ -113,7 +106,6 @@ impl Shares {
     /// Counts a record that was put into an entry, with its weight there.
     pub(super) fn count_record(&mut self, face: FaceId, weight: u32) {
         if let Some(counted) = &mut self.0 {
-            counted.records.add(face.0);
             counted.heaps.add_many(face.0, weight);
         }
     }
@@ -129,7 +121,6 @@ impl Shares {
     /// A record is gone.
     pub(super) fn uncount_record(&mut self, face: FaceId, weight: u32) {
         if let Some(counted) = &mut self.0 {
-            counted.records.subtract(face.0);
             counted.heaps.subtract_many(face.0, weight);
         }
     }

@@ -56,7 +56,6 @@ impl Node {
             ingress,
             next_hops: &self.hops,
             links: &self.links,
-            segments: 1,
             downstreams: &[downstream],
             upstreams: &self.upstreams,
             options,

@@ -52,7 +52,6 @@ impl Node {
             next_hops: &hops,
             prefix: 1,
             links: &NoLinks,
-            segments: 1,
             downstreams: &downstreams,
             upstreams,
             options: &mut options,

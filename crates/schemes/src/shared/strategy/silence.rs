@@ -233,7 +233,6 @@ fn ask(s: &mut StrategyCx<'_, '_>, hops: &[NextHop], call: impl FnOnce(&mut Stra
         next_hops: hops,
         prefix: s.prefix,
         links: s.links,
-        segments: s.segments,
         downstreams: s.downstreams,
         upstreams: s.upstreams,
         options: &mut *s.options,
