@@ -210,7 +210,7 @@ impl Default for QueueLimits {
     /// 4 MiB of Data, 1 MiB of Interests and Nacks.
     fn default() -> Self {
         let (data, interests) = (Size(4 << 20), Size(1 << 20));
-        QueueLimits { data, interests, packets: usize::MAX, held: 16_384 }
+        QueueLimits { data, interests, packets: usize::MAX, held: 1 << 16 }
     }
 }
 

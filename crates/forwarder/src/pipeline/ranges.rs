@@ -73,9 +73,9 @@ fn expand_range(
     };
     // An exclusion is about the answers to one name.
     a.options.remove(Exclude::TYPE);
-    let count = u64::from(range.wanted().count()).max(1);
+    let segments = usize::from(range.wanted().count()).max(1);
     if let Some(ExpectedBytes(all)) = a.options.get() {
-        a.options.set(&ExpectedBytes(all / count));
+        a.options.set(&ExpectedBytes(all / segments as u64));
     }
     let mut buffer = std::mem::take(&mut p.scratch.segment);
     while let Some(at) = expansion.write_next(&mut buffer) {
@@ -86,7 +86,7 @@ fn expand_range(
             mark: a.mark,
             options: a.options.clone(),
             chosen_face: a.chosen_face,
-            size: a.size.div_ceil(count as usize),
+            size: a.size.div_ceil(segments),
             ..InterestCx::new(a.face, &interest, &name, a.nonce, a.expires)
         };
         if at < longest {
