@@ -22,9 +22,9 @@
 //! Deviations: Q is evaluated whenever it changes, not periodically. An Interest that is not
 //! delayed on arrival passes at once: the Interest queues hold Interests that were delayed before.
 //! The 100 kB of Interests that section IV gives an Interest queue limit the held Interests of a
-//! flow, and further ones are rejected; the paper does not describe their fate. The paper's Interest
-//! asks for a chunk; here each segment of a range is an Interest, and takes its share of one. A flow is the
-//! content's name, not a FIB entry.
+//! flow, and further ones are rejected; the paper does not describe their fate. An Interest of the
+//! paper asks for a chunk. Here each segment of a range is an Interest, and takes its share of one.
+//! A flow is the content's name, not a FIB entry.
 
 use super::capacity::{CAPACITY, Capacity};
 use super::paper::PAPER;
@@ -122,8 +122,8 @@ pub(super) const OWN: &[ParamSpec] = &[
 /// Bytes of the chunk that an Interest of the paper asks for (section V-A).
 const CHUNK: u64 = 32_768;
 
-/// The bytes that a held Interest takes of the Interest queue: all of its own if it asks for a chunk
-/// or more, a share if it asks for less.
+/// The bytes that a held Interest takes of the Interest queue: all of its own if it asks for a
+/// chunk or more, a share if it asks for less.
 fn room(interest: &InterestMeta) -> u64 {
     (interest.size.0 * charge(interest.expected).min(CHUNK)).div_ceil(CHUNK)
 }
