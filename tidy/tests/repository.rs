@@ -10,16 +10,6 @@ fn keeps(rule: Rule) {
 }
 
 #[test]
-fn files_are_short() {
-    keeps(rules::file_length);
-}
-
-#[test]
-fn functions_are_short() {
-    keeps(rules::function_length);
-}
-
-#[test]
 fn lines_are_narrow() {
     keeps(rules::line_width);
 }

@@ -39,7 +39,7 @@ pub struct ForwarderConfig {
     /// Names of the regions that this node is in: a forwarding hint for one of them has reached its
     /// goal here.
     pub regions: Vec<Name>,
-    /// The longest run of segments that one Interest may ask for; at most
+    /// The longest range that one Interest may ask for, in segments; at most
     /// [`packet::options::MAX_RANGE`], and below 2 none.
     pub max_range: u16,
     /// Interests of peers may leave to other peers. Without it they reach only local faces; others
@@ -202,15 +202,16 @@ pub struct QueueLimits {
     pub interests: Size,
     /// Packets in either queue, whatever their bytes.
     pub packets: usize,
-    /// Interests that the face's shaper may hold.
+    /// Interests that the face's shaper may hold; each segment of a range is one.
     pub held: usize,
 }
 
 impl Default for QueueLimits {
-    /// 4 MiB of Data, 1 MiB of Interests and Nacks.
+    /// 4 MiB of Data, 1 MiB of Interests and Nacks. Shapers hold what consumers that ask for chunks
+    /// of 32 segments have outstanding: 4,096 chunks.
     fn default() -> Self {
         let (data, interests) = (Size(4 << 20), Size(1 << 20));
-        QueueLimits { data, interests, packets: usize::MAX, held: 1 << 16 }
+        QueueLimits { data, interests, packets: usize::MAX, held: 1 << 17 }
     }
 }
 

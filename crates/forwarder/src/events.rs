@@ -22,6 +22,8 @@ pub enum Step {
     Arrived,
     /// It is well-formed and in scope, and its options were read.
     Checked,
+    /// It is a range: from here on, each of its segments arrives. Their number.
+    Expanded(usize),
     /// The Interest did not loop as far as the dead-nonce list knows, the downstream's shaper at
     /// stage *arrival* lets it through, and the tables are next.
     Admitted,
@@ -33,8 +35,7 @@ pub enum Step {
     Missed,
     /// The Interest has a new PIT entry.
     Inserted,
-    /// The Interest that arrived is pending already. Segments of a range Interest that join a run
-    /// are not reported.
+    /// The Interest that arrived is pending already.
     Aggregated,
     /// The number of next hops of the FIB by which the Interest may leave.
     Routed(usize),
@@ -48,7 +49,7 @@ pub enum Step {
     Cached,
     /// The content store does not take the Data.
     NotCached,
-    /// A PIT entry has its Data: it ends, unless more of it is pending.
+    /// A PIT entry has its Data, and ends.
     Satisfied,
     /// A PIT entry has its Data and waits for that of other upstreams.
     Lingers,
@@ -67,6 +68,7 @@ impl Step {
         match self {
             Step::Arrived => "arrived",
             Step::Checked => "checked",
+            Step::Expanded(_) => "expanded",
             Step::Admitted => "admitted",
             Step::Held(_) => "held",
             Step::Hit => "hit",
@@ -87,11 +89,14 @@ impl Step {
         }
     }
 
-    /// The number that belongs to the step: of next hops, actions or PIT entries.
+    /// The number that belongs to the step: of segments, next hops, actions or PIT entries.
     #[must_use]
     pub fn count(self) -> Option<usize> {
         match self {
-            Step::Routed(count) | Step::Decided(count) | Step::Matched(count) => Some(count),
+            Step::Expanded(count)
+            | Step::Routed(count)
+            | Step::Decided(count)
+            | Step::Matched(count) => Some(count),
             _ => None,
         }
     }

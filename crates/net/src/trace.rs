@@ -58,6 +58,8 @@ pub enum Action {
     Kept,
     /// It entered the queue of its face.
     Queued,
+    /// It was a range: each of its segments follows as a packet that arrived.
+    Expanded,
     /// It goes no further, for the reason of this name.
     Dropped(String),
 }
@@ -73,6 +75,7 @@ impl Action {
             Action::Nacked => "nacked",
             Action::Kept => "kept",
             Action::Queued => "queued",
+            Action::Expanded => "expanded",
             Action::Dropped(_) => "dropped",
         }
     }
@@ -86,6 +89,7 @@ impl Action {
             Action::Kept => 5,
             Action::Queued => 6,
             Action::Dropped(_) => 7,
+            Action::Expanded => 8,
         }
     }
 
@@ -98,6 +102,7 @@ impl Action {
             5 => Action::Kept,
             6 => Action::Queued,
             7 => Action::Dropped(reason),
+            8 => Action::Expanded,
             _ => return Err(Fault::BadValue(ACTION)),
         })
     }

@@ -24,7 +24,7 @@
 //!
 //! Read or changed. s2_obs is what came in the last full 0.1 s, and falls while nothing comes; the
 //! code keeps the last value. While a rate is not known nothing waits. Bytes that a link adds to
-//! each packet are not seen, and must fit in 1 - h. A range Interest counts as many as it asks for.
+//! each packet are not seen, and must fit in 1 - h.
 
 use crate::codel;
 use crate::shared::link::wakeup;
@@ -133,7 +133,7 @@ impl Smoothed {
         Smoothed { value: guess, sampled: false }
     }
 
-    /// A packet of this size; of an Interest for several segments, the share of one.
+    /// A packet of this size.
     fn sample(&mut self, size: Size) {
         let size = size.0.max(1) as f64;
         self.value = if self.sampled { self.value + (size - self.value) / 8.0 } else { size };

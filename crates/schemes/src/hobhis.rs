@@ -112,7 +112,7 @@ struct Hobhis {
     response: Option<f64>,
     /// S in bytes.
     size: Option<f64>,
-    /// When the latest Interest went on, and for how many segments.
+    /// When the latest Interest went on.
     last: Option<Time>,
     /// When the one whose turn it is goes on, or is looked at again.
     due: Due,

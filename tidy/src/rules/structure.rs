@@ -12,8 +12,6 @@ const MODELS: &[(&str, &str)] = &[
     ("study", "Experiment"),
     // The columns of tables of results, which programs read by name.
     ("scenario", "Flow"),
-    ("scenario", "Link"),
-    ("scenario", "Node"),
     ("scenario", "Workload"),
 ];
 

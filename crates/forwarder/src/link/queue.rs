@@ -7,7 +7,8 @@
 
 use bytes::Bytes;
 use control::{Kind, QueueView, Size, Time};
-use packet::{HopOptions, NackReason};
+use packet::options::Exclude;
+use packet::{HopOption, HopOptions, NackReason};
 use std::collections::VecDeque;
 
 use crate::node::Subject;
@@ -77,8 +78,8 @@ impl QueuedControl {
         if self.nack.is_some() { Kind::Nack } else { Kind::Interest }
     }
 
-    /// True if a range may stand for both, as far as can be seen without their packets: Interests
-    /// of one range, which have one nonce, or Nacks for them.
+    /// True if a range may stand for both, but for their packets: Interests of one range have one
+    /// nonce, and so have Nacks for them. A range cannot have Exclude.
     pub(crate) fn may_join(&self, first: &QueuedControl) -> bool {
         self.nonce.is_some()
             && self.nonce == first.nonce
@@ -87,6 +88,7 @@ impl QueuedControl {
             && self.from == first.from
             && self.token == first.token
             && self.options == first.options
+            && self.options.get_raw(Exclude::TYPE).is_none()
     }
 
     /// A packet of `len` bytes without anything else.

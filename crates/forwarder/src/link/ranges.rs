@@ -1,9 +1,9 @@
 //! Range Interests at the ends of a link.
 //!
 //! A range Interest stands for one Interest for each segment that it wants, and a Nack with a Range
-//! for as many Nacks (`docs/reference/wire.md`, "Range Interests"). Only links know them: what
-//! arrives is expanded, and what waits to leave is joined if the peer understands ranges. Tables,
-//! strategies and parts of schemes see each segment.
+//! for as many Nacks (`docs/reference/wire.md`, "Range Interests"). They are expanded as they
+//! arrive, and joined as they leave if the peer understands ranges. Tables, strategies and parts of
+//! schemes see single Interests.
 
 use packet::options::{MAX_RANGE, Range, SegmentBits};
 use packet::tlv::{put_header, tlv_len, types};

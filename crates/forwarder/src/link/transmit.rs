@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use control::{Crossing, DataMeta, Direction, Kind, Queued, Size, Time, Verdict};
-use packet::options::ExpectedBytes;
+use packet::options::{ExpectedBytes, MAX_OPTION_BYTES};
 use packet::{Data, HopOptions, LpHeader};
 use smallvec::SmallVec;
 
@@ -29,10 +29,13 @@ pub(crate) struct Out<'a> {
     pub(crate) shared: Option<&'a mut Option<Bytes>>,
 }
 
+/// The most bytes that joining adds to the options: a Range with a bitmap, a longer ExpectedBytes.
+const RANGE_BYTES: usize = 3 + 32 + 8;
+
 /// Packets that leave in the frame of an earlier one.
 #[derive(Default)]
 struct Joined {
-    /// Bytes behind the earlier one in the ring; those of dropped packets count.
+    /// Bytes behind the earlier one in the ring, including dropped packets.
     bytes: usize,
     /// The length of each packet that leaves.
     packets: Vec<usize>,
@@ -215,7 +218,10 @@ impl Link {
         item: &mut QueuedControl,
     ) -> Joined {
         let mut joined = Joined::default();
-        if !self.takes_ranges() {
+        // A stamper writes on each Nack: they differ then.
+        let is_stamped = item.nack.is_some() && self.parts.has_stamper();
+        let has_room = item.options.bytes() + RANGE_BYTES <= MAX_OPTION_BYTES;
+        if !self.takes_ranges() || is_stamped || !has_room {
             return joined;
         }
         // The ring is taken out for the call: its bytes are read while the link changes.

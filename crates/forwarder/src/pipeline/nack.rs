@@ -1,8 +1,7 @@
 //! The journey of a Nack, and of an Interest that the link gave up.
 
 use control::Kind;
-use packet::options::Range;
-use packet::{HopOption, HopOptions, Interest, NackReason};
+use packet::{HopOptions, Interest, NackReason};
 use smallvec::SmallVec;
 
 use super::context::Incoming;
@@ -38,9 +37,8 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>, reason: Nac
     }
     p.step(face, Step::Checked);
     // From here on, each segment that a Range names is returned by itself.
-    let range = options.get::<Range>();
-    options.remove(Range::TYPE);
-    let matched = ranges::each_returned(p, &interest, range, |p, interest| {
+    let range = ranges::take_of_nack(p, face, &mut options);
+    let matched = ranges::each_returned(p, face, &interest, range, |p, interest| {
         pass_back(p, face, interest, reason, &options)
     });
     if matched == 0 {
@@ -88,7 +86,7 @@ pub(super) fn given_up(p: &mut Pipeline<'_>, face: FaceId) {
     for given_up in state.link_mut().take_given_up() {
         // It was decoded when it came.
         let Ok(interest) = Interest::decode(&given_up.packet) else { continue };
-        ranges::each_returned(p, &interest, given_up.range, |p, interest| {
+        ranges::each_returned(p, face, &interest, given_up.range, |p, interest| {
             let name = p.hashed(interest.name());
             let sent = sent_as(p, face, interest, &name);
             for key in &sent {

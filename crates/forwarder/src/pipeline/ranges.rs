@@ -1,13 +1,19 @@
-//! Range Interests as they come in; see [`crate::link::ranges`].
+//! Range Interests and Nacks for segments of them as they arrive; see [`crate::link::ranges`].
 
+use control::Kind;
 use packet::options::{Exclude, ExpectedBytes, MAX_RANGE, Range};
 use packet::{HopOption, HopOptions, Interest, NackReason, tlv};
 
 use super::Pipeline;
 use super::context::InterestCx;
 use crate::counters::{DropReason, OptionFault};
+use crate::events::Step;
 use crate::link::ranges::Expansion;
 use crate::tables::FaceId;
+
+/// Bytes of all Interests that one stands for. Names may be long: without a bound, one frame would
+/// bring a hundred times its bytes into the PIT.
+const MOST_BYTES: usize = 1 << 16;
 
 /// The fault of a Range; `None` if it is well-formed.
 pub(super) fn fault(value: &[u8]) -> Option<OptionFault> {
@@ -75,21 +81,28 @@ fn expand_range(
     a.options.remove(Exclude::TYPE);
     let segments = usize::from(range.wanted().count()).max(1);
     if let Some(ExpectedBytes(all)) = a.options.get() {
-        a.options.set(&ExpectedBytes(all / segments as u64));
+        a.options.set(&ExpectedBytes(all.div_ceil(segments as u64)));
     }
+    let mut room = MOST_BYTES;
+    p.step(a.face, Step::Expanded(segments));
     let mut buffer = std::mem::take(&mut p.scratch.segment);
     while let Some(at) = expansion.write_next(&mut buffer) {
-        let Ok(interest) = Interest::decode(&buffer) else { continue };
+        p.faces.show_arrival(a.face, Kind::Interest, &buffer);
+        let Ok(interest) = Interest::decode(&buffer) else {
+            // The number of a later segment may be longer.
+            p.count_drop(a.face, DropReason::TooBig);
+            continue;
+        };
         let name = p.hashed(interest.name());
         let mut one = InterestCx {
             token: a.token.clone(),
             mark: a.mark,
             options: a.options.clone(),
             chosen_face: a.chosen_face,
-            size: a.size.div_ceil(segments),
             ..InterestCx::new(a.face, &interest, &name, a.nonce, a.expires)
         };
-        if at < longest {
+        room = room.saturating_sub(buffer.len());
+        if at < longest && room > 0 {
             next(p, &mut one);
         } else {
             p.reject(&one, DropReason::RangeTooLong, NackReason::Congestion);
@@ -98,22 +111,38 @@ fn expand_range(
     p.scratch.segment = buffer;
 }
 
-/// Calls `next` with each Interest that a Nack, or a frame that was given up, is about. Returns the
-/// sum of the results.
+/// Calls `next` with each Interest that a Nack from this face, or a frame that its link gave up, is
+/// about. Returns the sum of the results.
 pub(super) fn each_returned(
     p: &mut Pipeline<'_>,
+    face: FaceId,
     interest: &Interest<'_>,
     range: Option<Range>,
-    mut next: impl FnMut(&mut Pipeline<'_>, &Interest<'_>) -> usize,
+    next: impl Fn(&mut Pipeline<'_>, &Interest<'_>) -> usize,
 ) -> usize {
     let Some(mut expansion) = range.and_then(|range| Expansion::new(interest, &range)) else {
         return next(p, interest);
     };
+    p.step(face, Step::Expanded(range.map_or(1, |range| range.wanted().count().into())));
     let (mut buffer, mut sum) = (Vec::new(), 0);
     while expansion.write_next(&mut buffer).is_some() {
         if let Ok(one) = Interest::decode(&buffer) {
+            p.faces.show_arrival(face, Kind::Nack, &buffer);
             sum += next(p, &one);
         }
     }
     sum
+}
+
+/// Removes the Range from the options of a Nack and returns it. `None` if there is none, or if the
+/// sender has not proved its address: it was asked for no ranges, and one small frame of it would
+/// cost 256 searches.
+pub(super) fn take_of_nack(
+    p: &Pipeline<'_>,
+    face: FaceId,
+    options: &mut HopOptions,
+) -> Option<Range> {
+    let range = options.get::<Range>();
+    options.remove(Range::TYPE);
+    range.filter(|_| p.faces.get(face).is_some_and(|face| face.link().is_proved()))
 }

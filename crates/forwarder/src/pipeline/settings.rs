@@ -20,12 +20,12 @@ pub(crate) struct Settings {
 /// The range Interests that a forwarder takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranges {
-    /// The longest run of segments.
+    /// The longest range, in segments.
     longest: u16,
 }
 
 impl Ranges {
-    /// Runs of up to `longest` segments; below 2 there are none.
+    /// Ranges of up to `longest` segments; below 2 there are none.
     pub(crate) fn up_to(longest: u16) -> Ranges {
         Ranges { longest }
     }
@@ -35,7 +35,7 @@ impl Ranges {
         if self.longest > 1 { Capability::ALL } else { Capability(Capability::OPTIONS) }
     }
 
-    /// The longest run of segments that is taken.
+    /// The longest range that is taken.
     pub(crate) fn longest(self) -> u16 {
         self.longest
     }

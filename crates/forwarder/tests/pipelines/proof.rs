@@ -3,7 +3,7 @@
 use crate::support::{Bench, data, frame, interest, ms};
 use forwarder::{Allowance, Amount, Announce, DropReason, FaceConfig, FaceId, Medium, OptionFault};
 use packet::options::{AddressChallenge, AddressEcho, Capability, Range};
-use packet::{HopOptions, LpHeader, LpPacket};
+use packet::{HopOptions, LpHeader, LpPacket, NackReason};
 
 const TOKEN: u64 = 0x0123_4567_89ab_cdef;
 
@@ -75,6 +75,25 @@ fn a_range_from_an_unproved_address_brings_what_a_plain_interest_brings() {
     let faults = &b.fw.counters(peer).unwrap().malformed_options;
     assert_eq!((faults.of(OptionFault::RangeUnproved), faults.total()), (1, 1));
     assert!(!b.fw.is_proved(peer));
+}
+
+#[test]
+fn a_nack_from_an_unproved_address_returns_one_segment() {
+    for (proved, returned) in [(false, 1), (true, 4)] {
+        let mut b = Bench::new();
+        let (d, peer) = (b.face(), b.face_with(unproved()));
+        b.route("/a", peer);
+        if !proved {
+            b.fw.set_challenge(peer, Some(TOKEN));
+        }
+        let mut header = LpHeader::default();
+        header.options.set(&Range::whole(4).unwrap());
+        b.receive(d, &frame(&header, &interest("/a/v=1/seg=0", 7).encode()));
+        b.transmissions(peer);
+        header.nack = Some(NackReason::Congestion);
+        b.receive(peer, &frame(&header, &interest("/a/v=1/seg=0", 7).encode()));
+        assert_eq!(4 - b.fw.pit().len(), returned, "{proved}");
+    }
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! Range Interests: one for a run of segments.
 
 use crate::support::{Bench, Sent, data, frame, interest, ms};
-use control::{Action, Strategy, StrategyCx};
+use control::{
+    Action, Cx, Duration, InterestMeta, LinkView, Marker, Strategy, StrategyCx, Verdict,
+};
 use forwarder::tables::PitConfig;
-use forwarder::{DropReason, FaceConfig, FaceId, ForwarderConfig};
-use packet::options::{Capability, ExpectedBytes, Range, SegmentBits, ServedBy, TrafficClass};
+use forwarder::{DropReason, FaceConfig, FaceId, FaceParts, ForwarderConfig};
+use packet::options::{
+    Capability, Exclude, ExpectedBytes, Range, SegmentBits, ServedBy, TrafficClass,
+};
 use packet::{Data, HopOption, InterestBuf, LpHeader, NackReason};
 
 use crate::support::Cheapest;
@@ -375,6 +379,95 @@ fn only_interests_of_one_range_leave_as_one() {
     let expected: [&[u64]; 10] =
         [&[0], &[1], &[2, 3], &[4], &[5], &[6], &[7, 262], &[263], &[8], &[9]];
     assert_eq!(sent, expected);
+}
+
+#[test]
+fn interests_that_exclude_packets_leave_alone() {
+    let (mut b, d, u) = bench();
+    let mut header = LpHeader::default();
+    let mut excluded = Exclude::new();
+    excluded.add(&[7; 32]);
+    header.options.set(&excluded);
+    for n in [2, 3] {
+        b.receive(d, &frame(&header, &interest(&seg(n), 3).encode()));
+    }
+    let sent = b.sent(u);
+    assert_eq!(sent.iter().map(segments).collect::<Vec<_>>(), [[2], [3]]);
+    assert!(sent.iter().all(|one| one.header.options.get::<Exclude>().is_some()));
+}
+
+#[test]
+fn no_segment_is_lost_where_options_leave_no_room_for_another_range() {
+    let (mut b, d, u) = bench();
+    ask(&mut b, d, 1, SegmentBits::first(1), 1);
+    b.one(u);
+    answer(&mut b, u, [1]);
+    b.sent(d);
+    let mut header = LpHeader::default();
+    header.options.set(&Range::whole(32).unwrap());
+    // A whole range has one byte; without a segment it needs a bitmap.
+    assert!(header.options.set_raw(956, &[7; 1020]));
+    b.receive(d, &frame(&header, &interest(&seg(0), 2).encode()));
+    let sent: Vec<u64> = b.sent(u).iter().flat_map(segments).collect();
+    assert_eq!(sent, [0].into_iter().chain(2..32).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_segment_whose_interest_is_too_large_is_counted() {
+    let (mut b, d, u) = bench();
+    // The number of segment 256 takes one byte more than that of segment 255.
+    let sized = |len: usize| interest(&format!("/a/{}/seg=255", "x".repeat(len)), 1);
+    let len = (8000..).find(|len| sized(*len).encode().len() == packet::MAX_PACKET).unwrap();
+    b.receive(d, &ranged(&sized(len), &Range::whole(2).unwrap()));
+    assert_eq!(segments(&b.one(u)), [255]);
+    assert_eq!((b.drops(d, DropReason::TooBig), b.fw.pit().len()), (1, 1));
+}
+
+#[test]
+fn one_frame_brings_at_most_64_kb_of_interests_into_the_tables() {
+    let (mut b, d, u) = bench();
+    let long = format!("/a/{}/seg=0", "x".repeat(4000));
+    b.receive(d, &ranged(&interest(&long, 1), &Range::whole(256).unwrap()));
+    let rejected = b.sent(d);
+    let count: usize = rejected.iter().map(|one| segments(one).len()).sum();
+    assert_eq!(b.drops(d, DropReason::RangeTooLong), count as u64);
+    // Interests of 4,021 bytes and more: 16 fit.
+    assert_eq!((b.fw.pit().len(), count), (16, 240));
+    assert_eq!(segments(&b.one(u)).len(), 16);
+}
+
+/// Drops one segment's Interest as it leaves.
+struct Drops(u64);
+
+impl Marker for Drops {
+    fn on_interest_dequeue(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        _view: &LinkView,
+        interest: &InterestMeta,
+        _sojourn: Duration,
+    ) -> Verdict {
+        if interest.segment == self.0 { Verdict::Drop } else { Verdict::Pass }
+    }
+}
+
+#[test]
+fn a_marker_drops_single_segments_of_what_leaves_as_one() {
+    for (dropped, left) in [(2, vec![0, 1, 3, 4]), (0, vec![1, 2, 3, 4]), (4, vec![0, 1, 2, 3])] {
+        let mut b = Bench::new();
+        let marker: Option<Box<dyn Marker>> = Some(Box::new(Drops(dropped)));
+        let parts = FaceParts { marker, ..FaceParts::default() };
+        let (d, u) = (b.face(), b.face_with(FaceConfig { parts, ..FaceConfig::default() }));
+        b.route("/a", u);
+        ask(&mut b, d, 0, SegmentBits::first(5), 1);
+        assert_eq!(segments(&b.one(u)), left);
+        let queue = b.fw.counters(u).unwrap().queue;
+        let packets = [queue.offered, queue.sent, queue.dropped].map(|amount| amount.packets);
+        assert_eq!((packets, b.drops(u, DropReason::Marker)), ([5, 4, 1], 1));
+        // The packet behind them is whole.
+        ask(&mut b, d, 9, SegmentBits::first(2), 2);
+        assert_eq!(segments(&b.one(u)), [9, 10]);
+    }
 }
 
 #[test]

@@ -361,7 +361,6 @@ pub struct Entry {
     now: f64,
     name: String,
     ingress: u64,
-    segments: u16,
     mark: u64,
     next_hops: Vec<(u64, u64)>,
     upstreams: Vec<(u64, f64, Option<&'static str>)>,
@@ -374,7 +373,6 @@ impl Entry {
             now: s.cx.now.as_secs_f64(),
             name: s.name.to_string(),
             ingress: s.ingress,
-            segments: s.segments,
             mark: s.mark,
             next_hops: s.next_hops.iter().map(|hop| (hop.face, hop.cost)).collect(),
             upstreams: s

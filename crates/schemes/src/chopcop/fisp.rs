@@ -23,8 +23,8 @@
 //! delayed on arrival passes at once: the Interest queues hold Interests that were delayed before.
 //! The 100 kB of Interests that section IV gives an Interest queue limit the held Interests of a
 //! flow, and further ones are rejected; the paper does not describe their fate. An Interest of the
-//! paper asks for a chunk. Here each segment of a range is an Interest, and takes its share of one.
-//! A flow is the content's name, not a FIB entry.
+//! paper asks for a chunk; here each segment of a range is an Interest. A flow is the content's
+//! name, not a FIB entry.
 
 use super::capacity::{CAPACITY, Capacity};
 use super::paper::PAPER;
@@ -114,19 +114,10 @@ pub(super) const OWN: &[ParamSpec] = &[
         name: "interest_queue",
         default: Value::Size(Size(100_000)),
         range: (100.0, 1e7),
-        help: "bytes of Interests for chunks that may be delayed of a flow",
+        help: "bytes of Interests that may be delayed of a flow",
         source: "section IV, memory management",
     },
 ];
-
-/// Bytes of the chunk that an Interest of the paper asks for (section V-A).
-const CHUNK: u64 = 32_768;
-
-/// The bytes that a held Interest takes of the Interest queue: all of its own if it asks for a
-/// chunk or more, a share if it asks for less.
-fn room(interest: &InterestMeta) -> u64 {
-    (interest.size.0 * charge(interest.expected).min(CHUNK)).div_ceil(CHUNK)
-}
 
 /// The state of a flow.
 #[derive(Default)]
@@ -144,7 +135,7 @@ struct FlowShare {
 impl FlowShare {
     /// One of its Interests is no longer held.
     fn let_go(&mut self, interest: &InterestMeta) {
-        self.held = self.held.saturating_sub(room(interest));
+        self.held = self.held.saturating_sub(interest.size.0);
     }
 }
 
@@ -307,11 +298,10 @@ impl Shaper for Fisp {
             return Offer::Pass(interest);
         }
         let held = self.flows.state(interest.flow).map_or(0, |flow| flow.held);
-        let room = room(&interest);
-        if held.saturating_add(room) > self.interest_queue {
+        if held.saturating_add(interest.size.0) > self.interest_queue {
             return Offer::Rejected(interest);
         }
-        self.flows.change(interest.flow, |flow| flow.held += room);
+        self.flows.change(interest.flow, |flow| flow.held += interest.size.0);
         self.delayed.push_back((cx.now + self.hold, interest));
         cx.note("delayed", self.delayed.len() as f64);
         Offer::Held

@@ -95,15 +95,8 @@ impl Bench {
     }
 
     fn offer(&mut self, size: u64) -> Offer {
-        self.offer_for(size, 1)
-    }
-
-    /// Offers an Interest of this size for `segments` segments.
-    fn offer_for(&mut self, size: u64, segments: u16) -> Offer {
         let view = self.view();
-        let mut options = HopOptions::new();
-        packet::options::Range::whole(segments).map(|range| options.set(&range));
-        self.gate.offer_with(&mut self.his, &view, 1, [size, 1100], options)
+        self.gate.offer(&mut self.his, &view, 1, [size, 1100])
     }
 
     fn release(&mut self) -> usize {

@@ -1,7 +1,6 @@
 use super::*;
 use crate::testing::Gate;
 use control::{QueueView, Rate};
-use packet::HopOptions;
 
 /// A face of 10 Mbit/s with Data of 1000 bytes: 1250 of them a second.
 struct Bench {

@@ -12,7 +12,7 @@
 use crate::shared::link::per_flow::charge;
 use control::{Duration, Flow, InterestMeta, Size, Time};
 use packet::HopOption;
-use packet::options::{ExpectedBytes, Range};
+use packet::options::ExpectedBytes;
 
 /// A flow is known if it has brought Data in this period or the one before. The host knows a flow's
 /// size for longer.
@@ -91,8 +91,7 @@ impl Sizes {
         }
         let guessed = &mut self.guessed[interest.flow as usize % HASHES];
         let least = if *guessed == 0 { self.first } else { self.typical };
-        let stating = [ExpectedBytes::TYPE, Range::TYPE];
-        let is_stated = stating.iter().any(|option| interest.options.get_raw(*option).is_some());
+        let is_stated = interest.options.get_raw(ExpectedBytes::TYPE).is_some();
         let stated = if is_stated || least == 0 { interest.expected.0 } else { 0 };
         let guess = charge(Size((least.max(stated) as f64 * self.answered) as u64));
         if *guessed == 0 {

@@ -325,7 +325,7 @@ impl Publisher {
         let mut open: BTreeMap<&[u8], Vec<Entry>> = BTreeMap::new();
         for directory in scan.directories.iter().rev() {
             let mut entries = open.remove(&*directory.path).unwrap_or_default();
-            self.pending_of(directory, &files, &mut entries)?;
+            self.entries_of(directory, &files, &mut entries)?;
             let is_top = directory.path.is_empty();
             if entries.is_empty() && !is_top && self.filter.is_selective() {
                 continue;
@@ -356,7 +356,7 @@ impl Publisher {
         })
     }
 
-    fn pending_of(
+    fn entries_of(
         &self,
         directory: &Directory,
         files: &BTreeMap<Arc<[u8]>, Arc<Record>>,

@@ -188,6 +188,7 @@ impl Recorder {
             }
             Step::Hit => self.decide(Action::Hit),
             Step::Aggregated => self.decide(Action::Aggregated),
+            Step::Expanded(_) => self.decide(Action::Expanded),
             Step::Dropped(reason) if event.packet.is_empty() => self.dropped(face, reason),
             Step::Queued => self.leaves(face, event, Action::Queued),
             Step::Dropped(reason) => {
@@ -372,6 +373,46 @@ fn kind_word(kind: Kind) -> &'static str {
 mod tests {
     use super::*;
     use packet::DataBuf;
+
+    /// Its own record says that it was a range; each segment has a record with what became of it.
+    #[test]
+    fn segments_of_a_range_have_records_of_their_own() {
+        let mut recorder = Recorder::default();
+        let stream: Name = "/stream".parse().unwrap();
+        recorder.add(Tape::new(1, stream, Selection::default(), 1 << 20));
+        let segment = |n| {
+            let name: Name = format!("/a/seg={n}").parse().unwrap();
+            packet::InterestBuf::new(name).encode()
+        };
+        let mut step = |face, step, packet: &[u8]| {
+            recorder.step(FaceId(face), &PacketEvent { step, kind: Kind::Interest, packet });
+        };
+        step(1, Step::Arrived, &segment(0));
+        step(1, Step::Expanded(3), &[]);
+        step(1, Step::Arrived, &segment(0));
+        step(1, Step::Hit, &[]);
+        step(1, Step::Arrived, &segment(1));
+        step(2, Step::Queued, &segment(1));
+        step(1, Step::Arrived, &segment(2));
+        step(1, Step::Dropped(DropReason::RangeTooLong), &[]);
+        step(1, Step::Handled, &[]);
+        let bytes = recorder.take(1, usize::MAX);
+        let (mut rest, mut actions) = (&bytes[..], Vec::new());
+        while let Some((item, length)) = Item::decode(rest).unwrap() {
+            if let Item::Record(record) = item {
+                actions.push((record.action.word().to_owned(), record.faces.clone()));
+            }
+            rest = &rest[length..];
+        }
+        let expected = [
+            ("expanded", vec![]),
+            ("hit", vec![]),
+            ("forwarded", vec![2]),
+            ("queued", vec![]),
+            ("dropped", vec![]),
+        ];
+        assert_eq!(actions, expected.map(|(word, faces)| (word.to_owned(), faces)));
+    }
 
     #[test]
     fn copies_beyond_the_most_are_counted_as_lost() {

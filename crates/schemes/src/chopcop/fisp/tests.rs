@@ -228,17 +228,6 @@ fn held_interests_of_a_flow_are_bounded() {
 }
 
 #[test]
-fn an_interest_for_a_segment_takes_its_share_of_one_for_a_chunk() {
-    let mut b = Bench::new(&[("gamma", "0")]);
-    b.queue(1, 1_400_000, Queued::Joined);
-    let view = b.view();
-    // 100 kB of Interests of 64 bytes, 32 of which ask for a chunk: each takes two bytes.
-    let offer = |b: &mut Bench| b.gate.offer(&mut b.fisp, &view, 1, [64, 1024]);
-    let held = (0..60_000).filter(|_| matches!(offer(&mut b), Offer::Held)).count();
-    assert_eq!(held, 50_000);
-}
-
-#[test]
 fn an_interest_that_expires_while_it_is_delayed_is_given_back() {
     let mut b = Bench::new(&[("gamma", "0")]);
     b.queue(1, 1_400_000, Queued::Joined);

@@ -75,8 +75,8 @@ impl Lines {
 }
 
 /// The words for what the forwarder did.
-const ACTIONS: [&str; 7] =
-    ["hit", "aggregated", "forwarded", "nacked", "kept", "queued", "dropped"];
+const ACTIONS: [&str; 8] =
+    ["hit", "aggregated", "forwarded", "nacked", "kept", "queued", "expanded", "dropped"];
 
 /// A line of `weir trace --json`.
 #[derive(JsonSchema, Serialize)]
@@ -163,7 +163,9 @@ pub fn action(record: &Record) -> String {
         }
         Action::Kept => "held".to_owned(),
         Action::Dropped(reason) => format!("dropped {}", visible(reason)),
-        Action::Hit | Action::Nacked | Action::Queued => record.action.word().to_owned(),
+        Action::Hit | Action::Nacked | Action::Queued | Action::Expanded => {
+            record.action.word().to_owned()
+        }
     }
 }
 
