@@ -524,11 +524,8 @@ proptest! {
             let mut new = Vec::new();
             for n in places.iter().map(|at| first + u64::from(*at)) {
                 let waiting = pending.entry(n).or_default();
-                if waiting.is_empty() {
-                    new.push(n);
-                }
-                // A repeated one of the same downstream is forwarded again.
-                else if waiting.len() == 1 && waiting.contains(&from) {
+                // One that is repeated by the same downstream alone is forwarded again.
+                if waiting.iter().all(|other| *other == from) {
                     new.push(n);
                 }
                 waiting.insert(from);
