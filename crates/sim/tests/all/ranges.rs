@@ -1,7 +1,7 @@
 //! Range Interests over networks.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
-use crate::support::{at_ms, controller, ms, name, strategy, wire};
+use crate::support::{self, at_ms, controller, ms, name, strategy, wire, wire_of};
 use control::Size;
 use forwarder::tables::ContentStoreConfig;
 use sim::{
@@ -159,4 +159,29 @@ fn a_node_in_the_middle_that_knows_no_ranges_is_asked_one_by_one() {
     net.fetch(0, "cubic", 32, 0);
     let outcome = net.run();
     assert!(link(&outcome, "n0", "n1").sent.interests < 321 + 40);
+}
+
+#[test]
+fn a_range_longer_than_a_shaper_holds_is_as_fast_as_single_interests() {
+    // 100 segments of 300 bytes take 240 ms of 1 Mbit/s, and the shaper holds what takes 100 ms.
+    for scheme in ["rcp", "mircc", "sluice"] {
+        let fetched_in = |range: u16| {
+            let slow = WireSpec { queue: Size(40_000), ..wire_of(scheme, 1, 250) };
+            let mut net = support::line(7, 3, &slow);
+            net.publish("/p/o", 500_000, 300, Signing::Digest);
+            let mut fetch = FetchSpec::new(name("/p/o"), controller(scheme), scheme);
+            fetch.range = Some(range);
+            let first = net.nodes[0];
+            net.net.fetch(first, fetch);
+            let outcome = net.net.run(at_ms(60_000));
+            let flow = &outcome.flows[0];
+            assert!(flow.transfer.complete, "{scheme} {range}: {flow:?}");
+            (flow.end.unwrap().as_secs_f64(), flow.transfer.counters.nacks)
+        };
+        let (alone, usual) = fetched_in(1);
+        let (ranged, nacks) = fetched_in(100);
+        assert!(ranged < 1.25 * alone, "{scheme}: {ranged} s, {alone} s without ranges");
+        // An excess of one segment shows what is held. Ranges add less than a tenth of all.
+        assert!(nacks < usual + 170, "{scheme}: {nacks} of 1,667, {usual} without ranges");
+    }
 }

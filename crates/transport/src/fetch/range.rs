@@ -7,8 +7,13 @@
 //!
 //! A forwarder without ranges answers the first segment only. This is detected when first segments
 //! arrive, but the others are declared lost. From then on segments are requested one by one.
+//!
+//! A shaper that holds fewer segments than a range has rejects the others, however slowly ranges
+//! are sent. So a Nack with the reason Congestion halves ranges, and each range that is answered
+//! lets them grow by a segment. The chunks of chunk-based schemes keep their size.
 
 use crate::fetch::flight::Place;
+use control::Time;
 use packet::options::{MAX_RANGE, Range, SegmentBits};
 use packet::{HopOption, HopOptions};
 
@@ -51,12 +56,22 @@ pub struct Ranges {
     support: Support,
     /// The forwarder has reported that it does not answer ranges at present.
     held: bool,
+    /// Ranges of more segments were rejected in part.
+    limit: u16,
+    /// When `limit` was last halved. Nacks for Interests sent before say nothing new.
+    halved_at: Option<Time>,
 }
 
 impl Ranges {
     /// Ranges of `configured` segments, or of the controller's number.
     pub fn new(configured: Option<u16>) -> Ranges {
-        Ranges { configured, support: Support::Unproven { firsts: 0, lost: 0 }, held: false }
+        Ranges {
+            configured,
+            support: Support::Unproven { firsts: 0, lost: 0 },
+            held: false,
+            limit: MAX_RANGE,
+            halved_at: None,
+        }
     }
 
     /// The configured number of segments.
@@ -69,7 +84,10 @@ impl Ranges {
         match self.support {
             Support::Off => 1,
             _ if self.held => 1,
-            _ => self.configured.unwrap_or(suggested).clamp(1, MAX_RANGE),
+            _ => match self.configured {
+                Some(configured) => configured.min(self.limit).max(1),
+                None => suggested.clamp(1, MAX_RANGE),
+            },
         }
     }
 
@@ -85,10 +103,21 @@ impl Ranges {
 
     /// Records the arrival of a segment.
     pub fn answered(&mut self, place: Place) {
+        if place != Place::Behind {
+            self.limit = MAX_RANGE.min(self.limit + 1);
+        }
         match (place, &mut self.support) {
             (Place::Behind, Support::Unproven { .. }) => self.support = Support::Proven,
             (Place::First, Support::Unproven { firsts, .. }) => *firsts += 1,
             _ => {}
+        }
+    }
+
+    /// Records a Nack with the reason Congestion for a segment whose Interest left at `sent_at`.
+    pub fn rejected(&mut self, now: Time, sent_at: Time) {
+        if self.halved_at.is_none_or(|at| sent_at > at) {
+            self.limit = (self.configured.unwrap_or(1).min(self.limit) / 2).max(1);
+            self.halved_at = Some(now);
         }
     }
 
@@ -114,6 +143,29 @@ mod tests {
         ranges.answered(Place::Behind);
         (0..100).for_each(|_| ranges.lost(Place::Behind));
         assert_eq!((ranges.most(1), ranges.fell_back()), (32, false));
+    }
+
+    #[test]
+    fn ranges_that_are_rejected_in_part_are_halved_once_for_each_flight() {
+        let mut ranges = Ranges::new(Some(100));
+        ranges.rejected(Time(50), Time(40));
+        ranges.rejected(Time(51), Time(50));
+        assert_eq!(ranges.most(1), 50, "the second Interest left before the first Nack came");
+        ranges.rejected(Time(60), Time(51));
+        assert_eq!(ranges.most(1), 25);
+        [Place::First, Place::Behind, Place::Alone].map(|place| ranges.answered(place));
+        assert_eq!(ranges.most(1), 27);
+        (0..MAX_RANGE).for_each(|_| ranges.answered(Place::First));
+        assert_eq!(ranges.most(1), 100);
+        (100..200).for_each(|at| ranges.rejected(Time(at), Time(at)));
+        assert_eq!(ranges.most(1), 1);
+    }
+
+    #[test]
+    fn the_chunks_of_a_scheme_keep_their_size() {
+        let mut ranges = Ranges::new(None);
+        ranges.rejected(Time(50), Time(40));
+        assert_eq!(ranges.most(32), 32);
     }
 
     #[test]

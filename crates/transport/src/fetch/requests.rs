@@ -408,6 +408,9 @@ impl Requests {
         if reason == NackReason::Duplicate {
             return true;
         }
+        if reason == NackReason::Congestion {
+            self.ranges.rejected(now, flying.asked_at);
+        }
         self.lose(now, item, Cause::Nack(reason.number()), options);
         self.lost.hold(item, now + after_nack(flying.attempt));
         true
