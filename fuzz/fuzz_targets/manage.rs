@@ -10,7 +10,7 @@ use control::{Duration, Time};
 use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Medium, Scope, Wire};
 use fuzz as _; // Its callbacks are linked.
 use libfuzzer_sys::fuzz_target;
-use net::management::authority::{Account, MODULES, Origin, Rule, Users, Who};
+use net::management::authority::{Account, MODULES, Origin, Rule, Users, AcceptedSignature};
 use net::management::orders::{Order, Task};
 use net::management::parameters::{ControlParameters, numbers};
 use net::management::response::ControlResponse;
@@ -98,7 +98,7 @@ impl Bench {
                 from: Origin::Remote,
                 modules: MODULES.map(str::to_owned).to_vec(),
                 prefix: Name::default(),
-                who: Who::Anybody,
+                who: AcceptedSignature::Any,
                 users: Users::default(),
                 is_bounded: false,
                 skew: Duration::from_secs(60),

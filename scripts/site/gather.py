@@ -279,8 +279,9 @@ def of_api(root):
     for name, about in crates(root):
         place = f"../rust/{name}/index.html"
         lines.append(f'| <a href="{place}"><code>{name}</code></a> | {about} |')
-    lines += ["\n## Python\n", "[The package `weir`](reference/python.md)\n"]
-    lines += ["## Files\n", "[JSON Schema of scenario files](reference/scenario.schema.json)\n"]
+    lines += ["\n## Python\n", "[The package `weir`](reference/python.md)\n", "## Files\n"]
+    lines.append("[JSON Schema of configuration files](reference/configuration.schema.json)\n")
+    lines.append("[JSON Schema of scenario files](reference/scenario.schema.json)\n")
     return "\n".join(lines)
 
 

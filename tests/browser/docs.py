@@ -125,7 +125,9 @@ class Built(unittest.TestCase):
                 (copy / "docs" / name).write_text("# Title\n", encoding="utf-8")
             shutil.copy(ROOT / "Cargo.toml", copy)
             (copy / "docs/reference/python.md").write_text("# Python\n", encoding="utf-8")
-            (copy / "docs/reference/scenario.schema.json").write_text("{}\n", encoding="utf-8")
+            for schema in ["configuration", "scenario"]:
+                file = copy / f"docs/reference/{schema}.schema.json"
+                file.write_text("{}\n", encoding="utf-8")
             tutorials = {file.name for file in (copy / "docs/tutorial").glob("*.md")}
             for name in tutorials:
                 (copy / "docs/tutorial" / name).write_text("# Title\n", encoding="utf-8")

@@ -57,8 +57,8 @@ pub trait WindowLaw: CloneLaw + Send {
     /// by its share of marks) and keep no account of their own.
     fn on_round(&mut self, _cx: &mut Cx<'_>, _round: &Round) {}
 
-    /// Congestion; at most once a round trip, the adaptor sees to it (but see
-    /// [`WindowLaw::answers_every_mark`]).
+    /// Congestion. The adaptor calls it at most once a round trip, but see
+    /// [`WindowLaw::answers_every_mark`].
     fn on_congestion(&mut self, cx: &mut Cx<'_>, signal: Signal, rtt: &RttEstimate);
 
     /// Start from this window.

@@ -10,6 +10,7 @@ extern crate self as document;
 
 mod declared;
 mod file;
+pub mod json_schema;
 mod loss;
 pub mod manual;
 pub mod mistake;
@@ -30,4 +31,4 @@ pub use queue::Queue;
 pub use reader::Section;
 pub use suggest::valid_words;
 pub use toml::de::DeValue;
-pub use value::{Words, listed, name, ratio, shown, spoken, text, word};
+pub use value::{Words, lasting, listed, name, ratio, shown, spoken, text, word};

@@ -1,7 +1,7 @@
 //! Values of fields.
 
 use crate::suggest::valid_words;
-use control::Ratio;
+use control::{Duration, Ratio};
 use packet::Name;
 use std::fmt::Display;
 use std::str::FromStr;
@@ -92,6 +92,19 @@ pub fn spoken<T: FromStr<Err: Display>>(value: &DeValue<'_>, words: &[&str]) -> 
             false => format!("{why}; {}", valid_words(word, words.iter().copied())),
         }
     })
+}
+
+/// A time that is at least a millisecond: with less, nothing would ever be in time.
+///
+/// # Errors
+/// It is none, or shorter.
+pub fn lasting(value: &DeValue<'_>) -> Result<Duration, String> {
+    match quantity::<Duration>(value)? {
+        span if span < Duration::from_millis(1) => {
+            Err(format!("{span} is too short; give \"1 ms\" or more"))
+        }
+        span => Ok(span),
+    }
 }
 
 /// An NDN name.

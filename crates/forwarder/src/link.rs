@@ -154,9 +154,10 @@ impl Link {
         self.line.refund(bytes, frames);
     }
 
-    /// When the last byte of what leaves now is on the link: now without a rate.
-    pub(crate) fn has_left(&self, now: Time) -> Time {
-        self.line.has_left(now)
+    /// When the last byte of the frames that leave now has been put on the link; `now` if the link
+    /// has no rate.
+    pub(crate) fn last_byte_at(&self, now: Time) -> Time {
+        self.line.last_byte_at(now)
     }
 
     /// An Interest leaves. If the face measures its incoming rate, the Interest requests the
@@ -405,9 +406,9 @@ impl Link {
         let first = match &self.service {
             None if self.is_idle() => return None,
             None => Time::ZERO,
-            Some(service) => sooner((!self.is_idle()).then(|| service.opens()), service.due())?,
+            Some(service) => sooner((!self.is_idle()).then(|| service.opens_at()), service.due())?,
         };
-        Some(self.line.opens(first))
+        Some(self.line.opens_at(first))
     }
 
     /// When a timer of the link goes off, if it is set.

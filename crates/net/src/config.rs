@@ -7,6 +7,7 @@
 mod error;
 mod faces;
 mod file;
+pub mod json_schema;
 mod memory;
 mod permissions;
 mod process;

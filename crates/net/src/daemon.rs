@@ -57,17 +57,17 @@ use wake_up::WakeUps;
 /// Pending Interests that one call of the forwarder ends; a turn calls it several times.
 const ENDED_AT_ONCE: usize = 512;
 
-/// How long pending Interests are ended in one turn: of a flood's there may be a million.
+/// The time limit in one turn for ending pending Interests: a flood may leave a million of them.
 const ENDING: Duration = Duration::from_millis(5);
 
-/// How often it is written how many log lines were left out.
+/// The interval of the reports about suppressed log lines.
 const LOG_REPORT: Duration = Duration::from_secs(1);
 
 /// Functions that the daemon's program provides.
 pub struct Hooks {
     /// Makes the allocator return unused memory to the system. Called where memory is limited.
     pub trim_heap: fn(),
-    /// Reads the configuration again, if it came from where it can be read again.
+    /// Reads the configuration again; `None` if its source cannot be read twice.
     pub reread: Option<Reread>,
     /// Answers at the addresses of `[metrics]`.
     pub serve_metrics: ServeMetrics,
@@ -116,7 +116,7 @@ pub struct Daemon {
     memory: Option<Watch>,
     /// How long packets are still sent when the daemon stops.
     drain: Duration,
-    /// When it is written how many log lines were left out.
+    /// The time of the next report about suppressed log lines.
     log_report: Option<Time>,
     is_stopping: bool,
 }
@@ -195,7 +195,7 @@ impl Daemon {
         self.io.stopper().try_clone()
     }
 
-    /// A handle that asks it from another thread.
+    /// A handle for queries from other threads.
     ///
     /// # Errors
     /// No file descriptor is available.
@@ -308,7 +308,7 @@ impl Daemon {
                 if id == control_plane.face() {
                     control_plane.manage(forwarder, faces);
                 } else {
-                    faces.wants_to_send(id);
+                    faces.schedule_send(id);
                 }
             }
             if !faces.may_send() || !faces.send(forwarder) {

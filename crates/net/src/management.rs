@@ -43,7 +43,7 @@ pub use names::{is_reserved, prefixes, remote_prefix};
 pub use status::{CONGESTION_MARKING, LOCAL_FIELDS, RELIABILITY};
 pub use trace::WITH_PACKETS;
 
-use authority::{Authority, Doubt, Origin, Rule};
+use authority::{Authority, Denial, Origin, Rule};
 use certificates::Certificates;
 use checks::Checks;
 use command::{Arrival, Asked, Command, Rejection};
@@ -92,7 +92,7 @@ pub struct Management {
     strategies: BTreeMap<Name, Name>,
     datasets: Datasets,
     /// True if announcements make routes.
-    believes: bool,
+    accepts_announcements: bool,
     /// Prefixes whose announcements are known.
     announced: BTreeSet<Name>,
     events: Events,
@@ -151,7 +151,7 @@ impl Management {
             rib: Rib::default(),
             strategies: BTreeMap::new(),
             datasets: Datasets::default(),
-            believes: false,
+            accepts_announcements: false,
             announced: BTreeSet::new(),
             events: Events::default(),
             rejections: Rejections::default(),
@@ -192,12 +192,12 @@ impl Management {
         self.authority.takes_remote_commands() || !self.hub.is_empty()
     }
 
-    /// Tells of the strategies that were chosen otherwise, by prefix.
+    /// The names of the chosen strategies by prefix, for drivers that choose strategies themselves.
     pub fn strategies(&mut self) -> &mut BTreeMap<Name, Name> {
         &mut self.strategies
     }
 
-    /// Tells the forwarder how much memory is kept here, of what they share.
+    /// Reports to the forwarder how much of the shared memory management uses.
     pub fn count(&self, forwarder: &mut Forwarder) {
         if forwarder.counts_memory() {
             let asked = self.datasets.memory() + self.hub.memory() + self.traces.memory();
@@ -305,7 +305,7 @@ impl Management {
             Some(Scope::Local) => Origin::Local,
             _ => Origin::Remote,
         };
-        let taken = Command::take(question.interest).map_err(Doubt::from);
+        let taken = Command::take(question.interest).map_err(Denial::from);
         let taken = taken.and_then(|command| {
             let is_known = command.protocol == b"nfd" || command.protocol == b"weir";
             if !is_known || (is_remote && command.module != b"rib") {
@@ -316,8 +316,8 @@ impl Management {
         });
         let outcome = match taken {
             Ok((command, is_bounded)) => self.execute(host, question, &command, is_bounded),
-            Err(doubt) => {
-                let rejection = self.defer_or_reject(host.forwarder, doubt, question)?;
+            Err(denial) => {
+                let rejection = self.defer_or_reject(host.forwarder, denial, question)?;
                 Outcome::Response(Box::new(rejection.into()))
             }
         };

@@ -1,7 +1,8 @@
-//! Pages in `docs/reference` are what the code says: configuration.md, trust.md, and counters.md
-//! from "Metrics" on.
+//! Files in `docs/reference` are what the code says: configuration.md, configuration.schema.json,
+//! trust.md, and counters.md from "Metrics" on.
 
 use forwarder::{DropReason, DurationHistogram, OptionFault};
+use net::config::json_schema;
 use net::config::reference::manual;
 use net::management::metrics::{Family, families};
 use std::collections::BTreeSet;
@@ -28,6 +29,11 @@ fn is_current(page: &str, from: Option<&str>, generated: &str) {
 #[test]
 fn the_configurations_page_is_current() {
     is_current("configuration.md", None, &manual());
+}
+
+#[test]
+fn the_configurations_schema_is_current() {
+    is_current("configuration.schema.json", None, &json_schema::text());
 }
 
 #[test]

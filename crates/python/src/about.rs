@@ -5,7 +5,7 @@ use document::Described;
 use document::schema::{Form, Section};
 use pyo3::prelude::*;
 use report::{DASHES, axis_of, colour, colour_of_scheme, colour_of_thing, dashes, toned};
-use scenario::schema::{SECTIONS, WaySection};
+use scenario::schema::{DirectionSection, SECTIONS};
 use schemes::defaults;
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ fn scheme(scheme: &Scheme) -> Value {
 /// The sections of a scenario file, with their fields.
 #[pyfunction]
 fn sections_json() -> String {
-    let sections = SECTIONS.iter().copied().chain([WaySection::SECTION]).map(section);
+    let sections = SECTIONS.iter().copied().chain([DirectionSection::SECTION]).map(section);
     Value::from(sections.collect::<Vec<_>>()).to_string()
 }
 

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use report::{Folder, ReportError};
 use scenario::result::RunResult;
 use scenario::series::Rows;
-use scenario::{Batch, BuildError, Progress, Watch, execute, several};
+use scenario::{Batch, BuildError, Progress, Watch, execute, run_parallel};
 use std::any::Any;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -66,7 +66,7 @@ impl Watch for Work {
 
 impl Work {
     fn all(&self, jobs: usize) -> Outcome {
-        let results = several(self.batch.runs.len(), jobs, |run| {
+        let results = run_parallel(self.batch.runs.len(), jobs, |run| {
             // The state that the interpreter has of a thread is kept for all calls from it.
             let result = self.hosted[run]
                 .enter(|| Python::attach(|py| py.detach(|| execute(&self.batch, run, self))));
@@ -113,7 +113,7 @@ pub fn run(
     let batch = Arc::clone(&scenario.get().batch);
     let folder = out.as_deref().map(|place| Folder::begin(place, &batch)).transpose();
     let folder = folder.map_err(|error| unwritable(py, &error))?;
-    #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
+    #[expect(clippy::disallowed_methods, reason = "a driver: it owns the clock")]
     let origin = Instant::now();
     let count = batch.runs.len();
     let work = Arc::new(Work {

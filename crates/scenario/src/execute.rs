@@ -28,19 +28,19 @@ pub trait Watch: Sync {
     /// Seconds since some origin.
     fn seconds(&self) -> f64;
 
-    /// Told two hundred times or more in a run, and in a long one several times a second. No more
-    /// is done once the answer is `false`.
+    /// Called at least two hundred times in a run, and in a long one several times a second. The
+    /// run ends once it returns `false`.
     fn progress(&self, _progress: Progress) -> bool {
         true
     }
 
-    /// Told how far the hashing of an object is that a run asks for: it takes long where the object
-    /// is large, and no simulated time. The answer is as that to [`Watch::progress`].
+    /// Receives the progress of hashing an object for a run: it takes long if the object is large,
+    /// and no simulated time. It returns the same as [`Watch::progress`].
     fn hashing(&self, _run: usize) -> Option<OnHashing> {
         None
     }
 
-    /// Where the time series of a run go, whose place in its batch is `run`; nowhere, for `None`.
+    /// The receiver of the time series of the run with this number in its batch, if there is one.
     fn rows(&self, _run: usize) -> Option<Box<dyn Rows>> {
         None
     }
@@ -51,11 +51,11 @@ pub trait Watch: Sync {
     }
 }
 
-/// A run is looked at so many times or more.
+/// The minimum number of progress reports of a run.
 const LOOKS: u64 = 200;
-/// Seconds between two checks, so that a run can be ended without delay.
-const PATIENCE: f64 = 0.1;
-/// Events between two looks at the clock: a few milliseconds.
+/// The target interval between two progress reports in seconds, so that a run ends without delay.
+const CHECK_INTERVAL_S: f64 = 0.1;
+/// Events between two readings of the clock: a few milliseconds.
 const EVENTS: u64 = 1000;
 
 /// Advances to an instant, and reports progress meanwhile if that takes long: a short span of
@@ -70,7 +70,7 @@ fn reach(
 ) -> bool {
     while !network.advance_some(at, EVENTS) {
         let seconds = watch.seconds();
-        if seconds - *looked <= PATIENCE {
+        if seconds - *looked <= CHECK_INTERVAL_S {
             continue;
         }
         *looked = seconds;
@@ -147,8 +147,8 @@ pub fn execute(batch: &Batch, number: usize, watch: &dyn Watch) -> Result<RunRes
         }
         // Where the looks fall does not change what happens.
         step = match seconds - looked {
-            taken if taken > PATIENCE => Duration((step.0 / 2).max(1)),
-            taken if taken < PATIENCE / 4.0 => (step + step).min(longest),
+            taken if taken > CHECK_INTERVAL_S => Duration((step.0 / 2).max(1)),
+            taken if taken < CHECK_INTERVAL_S / 4.0 => (step + step).min(longest),
             _ => step,
         };
         looked = seconds;
@@ -182,7 +182,7 @@ pub fn execute_rest(
     done: BTreeMap<usize, RunResult>,
 ) -> Result<Vec<RunResult>, BuildError> {
     let open: Vec<usize> = (0..batch.runs.len()).filter(|run| !done.contains_key(run)).collect();
-    let executed = several(open.len(), jobs, |place| {
+    let executed = run_parallel(open.len(), jobs, |place| {
         let result = execute(batch, open[place], watch);
         let goes_on = result.as_ref().is_ok_and(|result| !result.interrupted);
         ((open[place], result), goes_on)
@@ -195,9 +195,9 @@ pub fn execute_rest(
     Ok(without_gap.map(|(_, (_, result))| result).collect())
 }
 
-/// Does so many pieces of work, `jobs` at a time; results in the order of the pieces. `one` does
-/// the piece of a number and says whether others may begin; those that did not have no result.
-pub fn several<T: Send>(
+/// Calls `one` with the numbers below `count`, `jobs` at a time. Returns the results in order of
+/// the numbers. No call begins after `one` has returned false; numbers that remain have no result.
+pub fn run_parallel<T: Send>(
     count: usize,
     jobs: usize,
     one: impl Fn(usize) -> (T, bool) + Sync,

@@ -33,7 +33,7 @@ pub mod warmup;
 pub use batch::{Batch, LARGEST_SEED, Run};
 pub use build::{BuildError, build};
 pub use error::ScenarioError;
-pub use execute::{Progress, Watch, execute, execute_all, execute_rest, several};
+pub use execute::{Progress, Watch, execute, execute_all, execute_rest, run_parallel};
 pub use filled::files;
 pub use layout::Layout;
 pub use model::{Manner, Scenario};

@@ -95,8 +95,8 @@ fn computed(scenario: &Scenario, measure: Measure) -> Vec<Route> {
     routes
 }
 
-/// For every content routes along so many paths from each of its consumers to each of its
-/// producers, as far as no circle comes of it; and from every other node along the shortest path.
+/// For every content: routes along `paths` paths from each of its consumers to each of its
+/// producers, unless they would form a loop; and from every other node along the shortest path.
 fn several(scenario: &Scenario, measure: Measure, paths: usize) -> Vec<Route> {
     let graph = Graph::new(scenario, measure);
     let mut consumers = vec![BTreeSet::new(); scenario.contents.len()];
@@ -131,12 +131,12 @@ struct Tables<'s> {
     routes: Vec<Vec<&'s Route>>,
 }
 
-/// Why a way does not lead to a producer.
-enum Astray {
+/// Why a path does not lead to a producer.
+enum PathError {
     /// This node has no route.
     NoRoute(usize),
-    /// These nodes are passed again and again.
-    Circle(Vec<usize>),
+    /// The routes of these nodes form a loop.
+    Loop(Vec<usize>),
 }
 
 impl<'s> Tables<'s> {
@@ -149,24 +149,24 @@ impl<'s> Tables<'s> {
     }
 
     /// The links on the cheapest way from the consumer to a producer.
-    fn way(&self, consumer: &Consumer) -> Result<Vec<usize>, Astray> {
+    fn way(&self, consumer: &Consumer) -> Result<Vec<usize>, PathError> {
         self.way_from(consumer.at, consumer.content)
     }
 
     /// The links on the cheapest way from a node to a producer.
-    fn way_from(&self, mut at: usize, content: usize) -> Result<Vec<usize>, Astray> {
+    fn way_from(&self, mut at: usize, content: usize) -> Result<Vec<usize>, PathError> {
         let content = &self.scenario.contents[content];
         let (mut nodes, mut links) = (vec![at], Vec::new());
         while !content.at.contains(&at) {
             let next = next_hop(&self.routes[at], content.name.as_ref());
-            let link = next.ok_or(Astray::NoRoute(at))?.link;
+            let link = next.ok_or(PathError::NoRoute(at))?.link;
             let ends = self.scenario.links[link].ends;
             at = if ends[0] == at { ends[1] } else { ends[0] };
             let before = nodes.iter().position(|node| *node == at);
             nodes.push(at);
             links.push(link);
             if let Some(before) = before {
-                return Err(Astray::Circle(nodes.split_off(before)));
+                return Err(PathError::Loop(nodes.split_off(before)));
             }
         }
         Ok(links)
@@ -238,8 +238,8 @@ pub(crate) fn check(
         let name = &scenario.contents[content].name;
         match tables.way_from(at, content) {
             Ok(_) => {}
-            Err(Astray::NoRoute(at)) if scenario.nodes[at].strategy.scheme().finds_routes => {}
-            Err(Astray::NoRoute(at)) => {
+            Err(PathError::NoRoute(at)) if scenario.nodes[at].strategy.scheme().finds_routes => {}
+            Err(PathError::NoRoute(at)) => {
                 let why = format!(
                     "`name`: `{}` has no route to `{name}`; join it to a producer by links, or \
                      give it a `[[route]]`",
@@ -247,7 +247,7 @@ pub(crate) fn check(
                 );
                 doc.mistake(place.clone(), why);
             }
-            Err(Astray::Circle(nodes)) => {
+            Err(PathError::Loop(nodes)) => {
                 // The last of the listed routes that make the circle is the one to look at.
                 let hops = nodes.iter().filter_map(|node| {
                     let route = next_hop(&tables.routes[*node], name.as_ref())?;

@@ -106,7 +106,7 @@ pub struct LinkSection {
     pub between: (),
     /// Both directions.
     #[field(flatten)]
-    pub way: WaySection,
+    pub way: DirectionSection,
     /// The properties of the direction from the second end to the first, if they differ: `back = {
     /// rate = "1 Mbit/s" }`.
     #[field(form = "table of link fields", elsewhere)]
@@ -116,7 +116,7 @@ pub struct LinkSection {
 /// The properties that differ from the fields around them.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "link direction")]
-pub struct WaySection {
+pub struct DirectionSection {
     /// Rate at which bytes are sent. Required of a link.
     #[field(with = rate)]
     pub rate: Option<Rate>,
@@ -186,7 +186,7 @@ pub struct TopologySection {
     pub source: SourceSection,
     /// Its links.
     #[field(flatten)]
-    pub way: WaySection,
+    pub way: DirectionSection,
     /// The properties of the links of consumers and producers, if they differ (dumbbell, parking
     /// lot).
     #[field(form = "table of link fields", elsewhere)]

@@ -80,12 +80,12 @@ impl Places {
 
 /// The first error of writing: nothing was written after it.
 #[derive(Clone, Debug, Default)]
-pub struct Trouble(Arc<Mutex<Option<io::Error>>>);
+pub struct FirstError(Arc<Mutex<Option<io::Error>>>);
 
-impl Trouble {
+impl FirstError {
     /// True if there was an error.
     #[must_use]
-    pub fn is_there(&self) -> bool {
+    pub fn has_occurred(&self) -> bool {
         self.0.lock().is_ok_and(|error| error.is_some())
     }
 

@@ -173,7 +173,7 @@ impl Measure {
         match self.over {
             Some(take) if found > 0 || take == Take::Count => Ok(take.of(&values)),
             None if found > 1 => {
-                Err(format!("`{}` is of {found} things; say what is taken over them", self.name))
+                Err(format!("`{}` has {found} values; `over` must combine them", self.name))
             }
             _ => Ok(values.first().copied()),
         }
@@ -296,7 +296,7 @@ mod tests {
         };
         assert_eq!(of(Some(Take::Mean)), Ok(Some(2.0)), "one of two that began is not complete");
         assert_eq!(of(Some(Take::Count)), Ok(Some(1.0)));
-        assert!(of(None).unwrap_err().contains("2 things"));
+        assert!(of(None).unwrap_err().contains("2 values"));
     }
 
     #[test]

@@ -18,8 +18,8 @@ const REPORTED: &[(&str, &str, f64)] = &[
     ("queue_mean_bytes", "mean queue (kB)", 1e-3),
 ];
 
-/// Kilobytes of a queue in which there is at least one frame of Ethernet on average.
-fn is_one(kilobytes: f64) -> bool {
+/// True if a queue with this mean length holds at least one Ethernet frame on average.
+fn holds_a_frame(kilobytes: f64) -> bool {
     kilobytes >= 1.5
 }
 
@@ -92,7 +92,7 @@ impl Row {
             [one.first, one.second].map(|mean| mean.map(|mean| mean.mean * factor));
         // For means of less than a frame, shares mean nothing.
         let is_meaningful =
-            one.kind != "link" || [simulated, real].into_iter().flatten().any(is_one);
+            one.kind != "link" || [simulated, real].into_iter().flatten().any(holds_a_frame);
         let share = one.share.filter(|_| is_meaningful);
         let beyond = one.beyond && is_meaningful;
         Some(Row { case: case.to_owned(), what, simulated, real, share, beyond })

@@ -72,7 +72,7 @@ impl ClaimResult {
     }
 }
 
-/// How many claims of a kind there are, and how they do.
+/// The numbers of claims of a kind by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// They were judged.
@@ -88,7 +88,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// How many claims, so called, do how.
+    /// The numbers as text. `one` and `more` are the words for one claim and for several.
     fn sentence(self, one: &str, more: &str) -> String {
         let mut text = verb(self.judged, one, more) + ": ";
         text += &verb(self.hold, "holds", "hold");
@@ -115,7 +115,7 @@ fn shown(value: Option<f64>) -> String {
 }
 
 impl Outcome {
-    /// How the claims of a kind do.
+    /// Counts the judged claims of a kind by outcome.
     #[must_use]
     pub fn count(&self, kind: ClaimKind) -> Count {
         let mut count = Count::default();

@@ -172,6 +172,9 @@ pub struct DaemonArgs {
     /// Check the configuration and stop.
     #[arg(long)]
     pub check: bool,
+    /// Print the JSON Schema of configuration files and stop.
+    #[arg(long, conflicts_with_all = ["config", "check"])]
+    pub schema: bool,
 }
 
 /// `weir gateway`

@@ -248,8 +248,8 @@ impl Forwarder {
     /// When the last byte of what [`Forwarder::poll_transmit`] gave at `now` is on the face's
     /// link, for a driver that emulates it: `now` if the face has no rate.
     #[must_use]
-    pub fn has_left(&self, now: Time, face: FaceId) -> Time {
-        self.faces.get(face).map_or(now, |face| face.link().has_left(now))
+    pub fn last_byte_at(&self, now: Time, face: FaceId) -> Time {
+        self.faces.get(face).map_or(now, |face| face.link().last_byte_at(now))
     }
 
     /// The view of a face's link that its parts get.

@@ -15,39 +15,40 @@
 
 use control::{Baseline, Beyond, Duration, Quickest, Rate, Size, Time};
 
-/// A period lasts for this time, for so many of the link's answers, and for so many Data.
+/// A period lasts at least this long and at least this many times the link's quickest answer, and
+/// has at least this many timed answers.
 const PERIOD: Duration = Duration::from_millis(100);
 const ANSWERS: f64 = 2.0;
 const FEWEST: u32 = 32;
 
-/// Data wait if they take so much longer. The third quickest of a hundred periods are within five
-/// mean differences of each other, if chance makes them.
+/// Data count as waiting if they take this much longer than usual. By chance alone, the third
+/// quickest times of a hundred periods are within five mean differences of each other.
 const BEYOND: Beyond =
     Beyond { least: Duration::from_millis(1), part: 1.0 / 16.0, differences: 6.0 };
 
 /// The part of the rate that is stated while Data wait.
 const DRAINING: f64 = 0.8;
 
-/// A link that brings no more than this part of its rate while Data wait, half of the way between
-/// what is stated and all, brings what it is asked for: chance has delayed them. If it brings more,
-/// that is its rate. The rate falls by at most [`STEP`] then, and does not rise in the first
-/// period, because the link still brings what was asked for before.
+/// While Data wait, only [`DRAINING`] of the rate is requested. If the link then brings at most
+/// this part of its rate (halfway between `DRAINING` and 1), it brings what was requested: chance
+/// has delayed the Data. If it brings more, that is its new rate. The rate then falls by at most
+/// [`STEP`], and does not rise in the first period, in which earlier requests are still answered.
 const EMPTYING: f64 = 0.9;
 
-/// A link has become slower if, in a try, it is asked for so many times more than it brings, and a
-/// standard deviation of chance on top.
+/// A link has become slower if, within a try, the requested Data exceed this multiple of the Data
+/// received by more than a standard deviation.
 const SLOWER: f64 = 1.125;
 
-/// While Data wait, less is asked for, in tries of so many periods. In each, the wait gets shorter
-/// by this part of what has drained. If it does not in so many tries in a row, nothing waits: the
-/// way to the neighbour has become longer. In the first one, what was asked for before is still to
-/// come, or Interests without an answer counted as lost Data and have ended.
+/// While Data wait, less is requested, in tries of [`TRY`] periods. Each should shorten the wait by
+/// [`SHORTER`] of the time drained. If [`TRIES`] tries in a row do not, no Data wait: the path to
+/// the neighbour has become longer. One try is not enough: Data requested before may still arrive,
+/// or Interests without an answer were counted as lost Data and have ended.
 const TRY: u32 = 4;
 const SHORTER: f64 = 0.25;
 const TRIES: u32 = 2;
 
-/// The first rate is what the link brings when that was the same, but for this part, in so many
-/// periods in a row, in which Data waited: before a link is full, it brings ever more.
+/// The first rate is set when Data waited in [`FIRST`] periods in a row and the link brought the
+/// same in each, within [`STEADY`]. Before a link is full, it brings more in every period.
 const FIRST: u32 = 3;
 const STEADY: f64 = 1.0 / 8.0;
 
@@ -56,11 +57,10 @@ const STEADY: f64 = 1.0 / 8.0;
 const GAIN: f64 = 1.0 / 16.0;
 const LEAST_ANSWERED: f64 = 0.5;
 
-/// A higher rate is tried if the link brings this part of the stated one. It is higher by this
-/// part, and by twice as much after each success, up to the largest. It is tried for so many
-/// periods, of which the first is for consumers to learn of it. It succeeds if the link then brings
-/// half of that more. After a failure, or when the link was full, none is tried for so many
-/// periods.
+/// A higher rate is tried if the link brings [`USED`] of the stated one. It is higher by [`STEP`],
+/// and by twice as much after each success, up to [`LARGEST`]. It is tried for [`TRIED`] periods;
+/// in the first, consumers learn of it. It succeeds if the link then brings more by half of the
+/// step. After a failure, or when the link was full, no rate is tried for [`REST`] periods.
 const USED: f64 = 0.95;
 const STEP: f64 = 0.02;
 const LARGEST: f64 = 0.25;

@@ -43,11 +43,11 @@ impl IdleOptions {
     }
 }
 
-/// How often it is said again: a datagram is lost easily, and another may take a peer's place.
+/// The interval of announcements: a datagram is lost easily, and another peer may take the address.
 const EVERY: Duration = Duration::from_secs(30);
 /// On a link of datagrams, an announcement is valid for three periods and a little.
 const VALID: Duration = Duration::from_secs(95);
-/// How soon an opener that was not answered repeats itself first. The span doubles each time.
+/// The first interval at which an opener without an answer repeats itself. It doubles each time.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The announcements of both ends of a link.
@@ -60,11 +60,11 @@ pub struct Capabilities {
     known: Capability,
     /// The peer's current capabilities.
     now: Capability,
-    /// When what it said does not count any more.
+    /// When the peer's announcement expires.
     until: Option<Time>,
-    /// When to say it again.
+    /// When this end repeats its announcement.
     next: Option<Time>,
-    /// It is to be said with the next frame.
+    /// This end announces its capabilities in the next frame.
     due: bool,
     /// An echo is to be answered with the next frame.
     answer: bool,
@@ -78,8 +78,8 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Nothing was said yet. `own` is what this end understands, `known` what the other end is
-    /// known to understand without saying so.
+    /// The state before any announcement. `own` are the capabilities of this end, `known` those of
+    /// the other end that are known without an announcement.
     #[must_use]
     pub fn new(own: Capability, known: Capability, announce: Announce) -> Capabilities {
         Capabilities {

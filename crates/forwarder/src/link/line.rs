@@ -129,13 +129,14 @@ impl Line {
         }
     }
 
-    /// When the last byte of what leaves now is on the link: now without a rate.
-    pub(super) fn has_left(&self, now: Time) -> Time {
+    /// When the last byte of the frames that leave now has been put on the link; `now` if the link
+    /// has no rate.
+    pub(super) fn last_byte_at(&self, now: Time) -> Time {
         self.pacer.as_ref().map_or(now, |pacer| pacer.left(now))
     }
 
     /// The first instant, not before `first`, at which a packet may leave.
-    pub(super) fn opens(&self, first: Time) -> Time {
+    pub(super) fn opens_at(&self, first: Time) -> Time {
         self.pacer.as_ref().map_or(first, |pacer| first.max(pacer.next()))
     }
 

@@ -97,8 +97,8 @@ impl LinkService {
     }
 
     /// The first instant at which a queued packet may leave.
-    pub(crate) fn opens(&self) -> Time {
-        self.window.as_ref().map_or(Time::ZERO, Window::opens)
+    pub(crate) fn opens_at(&self) -> Time {
+        self.window.as_ref().map_or(Time::ZERO, Window::opens_at)
     }
 
     /// The first instant at which a frame is to be sent that is not a queued packet's.

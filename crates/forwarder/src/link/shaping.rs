@@ -141,9 +141,9 @@ impl Shaping {
         HELD + memory::block(bytes)
     }
 
-    /// Offers an Interest; `waiting` makes what is kept if the shaper holds it, for which there are
-    /// memory. While it does, further Interests with the same `collapse` are not
-    /// offered: `None`.
+    /// Offers an Interest; `waiting` makes the state to keep if the shaper holds it. If there is no
+    /// room for that state, the Interest is not offered: [`Offered::Full`]. While it is held,
+    /// others with the same `collapse` are not offered either: `None`.
     pub(crate) fn offer(
         &mut self,
         env: &mut Env<'_>,

@@ -127,7 +127,7 @@ impl Link {
             if let Some(frames) = service.resend(now, out) {
                 return Own::Frame(frames);
             }
-            if !idle && service.opens() <= now {
+            if !idle && service.opens_at() <= now {
                 return Own::Nothing;
             }
             match service.due().filter(|due| *due <= now).and_then(|_| service.put_idle(mtu, out)) {
@@ -137,7 +137,7 @@ impl Link {
         });
         let sent = sent.unwrap_or(Own::Nothing);
         if let Own::Frame(frames) = &sent {
-            self.book_frames(env, frames);
+            self.record_frames(env, frames);
         }
         sent
     }
@@ -185,7 +185,7 @@ impl Link {
         {
             out.extend_from_slice(self.line.front(item.len));
             self.line.consume(item.len + more.bytes);
-            let frames = self.book(env, kind, item.len, Some(Frames::bare(item.len)))?;
+            let frames = self.record_outcome(env, kind, item.len, Some(Frames::bare(item.len)))?;
             self.report_crossing(env, kind, &frames, flow, expected, &HopOptions::new());
             return Some(frames);
         }
@@ -203,7 +203,7 @@ impl Link {
                 None => self.drop_queued(env, len, DropReason::TooBig),
             }
         }
-        let frames = self.book(env, kind, item.len, frames)?;
+        let frames = self.record_outcome(env, kind, item.len, frames)?;
         self.report_crossing(env, kind, &frames, flow, expected, &header.options);
         Some(frames)
     }
@@ -303,14 +303,14 @@ impl Link {
                 Some(shared) => **shared = Some(item.packet),
                 None => out.frames.extend_from_slice(&item.packet),
             }
-            let frames = self.book(env, Kind::Data, len, Some(Frames::bare(len)))?;
+            let frames = self.record_outcome(env, Kind::Data, len, Some(Frames::bare(len)))?;
             self.report_crossing(env, Kind::Data, &frames, flow, Size::ZERO, &HopOptions::new());
             return Some(frames);
         }
         let mut header = self.header(item.mark, &item.token, item.options, item.from);
         let packet = Packet { bytes: &item.packet, shared: Some(&item.packet) };
         let frames = self.put(env.now, &mut header, &packet, out.frames);
-        let frames = self.book(env, Kind::Data, len, frames)?;
+        let frames = self.record_outcome(env, Kind::Data, len, frames)?;
         self.counters.marked += u64::from(item.mark > 0);
         self.report_crossing(env, Kind::Data, &frames, flow, Size::ZERO, &header.options);
         Some(frames)
@@ -345,8 +345,8 @@ impl Link {
         }
     }
 
-    /// Counts what became of a packet that was taken out of a queue.
-    fn book(
+    /// Counts a packet that was taken out of a queue as sent or, without frames, as dropped.
+    fn record_outcome(
         &mut self,
         env: &mut Env<'_>,
         kind: Kind,
@@ -361,12 +361,12 @@ impl Link {
         for traffic in [&mut self.counters.sent, &mut env.stats.sent] {
             traffic.count(kind);
         }
-        self.book_frames(env, &frames);
+        self.record_frames(env, &frames);
         Some(frames)
     }
 
     /// Counts frames that leave, and the time that they take.
-    fn book_frames(&mut self, env: &mut Env<'_>, frames: &Frames) {
+    fn record_frames(&mut self, env: &mut Env<'_>, frames: &Frames) {
         for traffic in [&mut self.counters.sent, &mut env.stats.sent] {
             traffic.bytes += frames.len as u64;
             traffic.frames += frames.count;

@@ -23,11 +23,11 @@ use std::collections::VecDeque;
 /// arrive joined (GRO) cost a third less.
 const FRAME_COST: u64 = 832;
 
-/// No bound holds a packet back for longer than this. A receiver that does not run for longer loses
-/// something.
+/// The limit delays no packet for longer than this. A receiver that is suspended for longer loses
+/// frames.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Acknowledgements all of which take so long come over a path with a queue, or a long one.
+/// If all recent acknowledgements take at least this long, the path is long or has a queue.
 const SLOW: Duration = Duration::from_millis(20);
 
 /// The latest acknowledgements are those of this span, and of the one before.
@@ -36,17 +36,17 @@ const LATELY: Duration = Duration::from_millis(200);
 /// A marker that was not acknowledged for so long is not waited for.
 const LOST: Duration = Duration::from_secs(1);
 
-/// A marker is sent each time that this part of what may be on the way was sent.
+/// A marker is sent each time that this part of the limit has been sent.
 const PARTS: u64 = 6;
 
 /// The most markers whose acknowledgement is awaited.
 const MAX_MARKERS: usize = 16;
 
-/// After so many markers without acknowledgement the peer is taken for one that does not
+/// After this many markers without an acknowledgement, the peer counts as one that does not
 /// acknowledge, or not in time.
 const SILENCE: u32 = 8;
 
-/// How long such a peer is not asked again.
+/// The time until such a peer is asked again.
 const PROBE: Duration = Duration::from_secs(10);
 
 /// How long the smallest round-trip time is believed, at least; at most twice as long.
@@ -83,7 +83,7 @@ enum Peer {
 pub(crate) struct Window {
     bound: u64,
     sent: u64,
-    /// How much of `sent` the peer is known to have read, or is taken for gone.
+    /// How much of `sent` the peer is known to have read, or counts as lost.
     acknowledged: u64,
     /// `sent` at the latest marker.
     marked: Option<u64>,
@@ -121,7 +121,7 @@ impl Window {
     }
 
     /// The first instant at which the next packet may leave, as far as the peer is concerned.
-    pub(crate) fn opens(&self) -> Time {
+    pub(crate) fn opens_at(&self) -> Time {
         let free = self.peer != Peer::Acknowledges || self.lately.get() >= SLOW;
         if free || self.sent - self.acknowledged < self.limit() {
             return Time::ZERO;

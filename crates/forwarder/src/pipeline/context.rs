@@ -115,6 +115,6 @@ pub(super) struct DataCx<'a> {
     pub(super) subject: Subject,
     /// The content store has it now.
     pub(super) cached: bool,
-    /// The sender does not know options: this node answers in its place.
-    pub(super) answers: bool,
+    /// The sender does not know options: this node adds those that the answer needs.
+    pub(super) completes: bool,
 }

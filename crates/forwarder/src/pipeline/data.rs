@@ -33,7 +33,7 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         return p.count_drop(face, DropReason::Scope);
     }
     let (is_local, pushes) = (state.is_local(), state.pushes());
-    let answers = is_local || !state.link().takes_options();
+    let completes = is_local || !state.link().takes_options();
     // 12. Read its hop-by-hop options; report it to the parts of the upstream.
     let mut options = take_data_options(p, face, is_local, header);
     let name = p.hashed_for(data.name(), 0);
@@ -66,7 +66,7 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         let cached = may && cache(p, &data, &packet, &name, verdict);
         p.step(face, if cached { Step::Cached } else { Step::NotCached });
         let (data, name, mark) = (&data, &name, incoming.mark);
-        let mut a = DataCx { face, data, name, packet, mark, options, subject, cached, answers };
+        let mut a = DataCx { face, data, name, packet, mark, options, subject, cached, completes };
         // 13. Round-trip time; stamper of the upstream.
         if let Some((left, is_repeated)) = latest_asked(p, face, &satisfied) {
             let since = p.now.since(left);
@@ -254,7 +254,7 @@ fn send(
             continue;
         }
         let mut options = options.clone();
-        if a.answers && !record.options.is_empty() {
+        if a.completes && !record.options.is_empty() {
             answer_for(p.faces.node_id(), &record.options, &mut options);
         }
         // The time here is of use to a downstream that asks for it; that upstream is not.
@@ -284,7 +284,7 @@ fn pass_on(options: &mut HopOptions, here: Option<u64>) {
     }
 }
 
-/// Adds what the answer to an Interest with the options `asked` has to have and does not.
+/// Adds the missing options that an answer to an Interest with the options `asked` must have.
 fn answer_for(node: u64, asked: &HopOptions, options: &mut HopOptions) {
     for (typ, value) in answer(asked, Some(node)).iter() {
         if options.get_raw(typ).is_none() {

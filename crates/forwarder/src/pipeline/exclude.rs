@@ -1,9 +1,9 @@
 //! Interests that exclude packets ([`Exclude`]), and Data that downstreams exclude.
 //!
-//! Interests for one name that exclude different packets share a PIT entry, or each of any number
-//! of exclusions would make one. Data that all of them exclude is as good as a Nack. Data that only
-//! some exclude is sent to the others; an Interest of the former then counts as if it had come
-//! after the Data, and is asked for again. Each time there are fewer of them.
+//! Interests for one name that exclude different packets share a PIT entry. Otherwise each of any
+//! number of exclusions would make an entry. Data that all of them exclude counts as a Nack. Data
+//! that only some exclude is sent to the others. The Interests that exclude it then count as having
+//! arrived after the Data, and are sent upstream again. Each time there are fewer of them.
 //!
 //! Invariant: Interests with and without exclusions never share a PIT entry. So an exclusion, and a
 //! Nack that it brings, changes nothing for consumers that exclude nothing.
@@ -40,8 +40,9 @@ pub(super) fn rotate(node: u64, hops: &mut [NextHop], options: &HopOptions) {
     hops.rotate_left((turn + first as usize) % all);
 }
 
-/// Interests of an entry whose downstreams exclude the Data that others of it got.
-pub(super) struct Left {
+/// Downstreams that exclude the Data which the other downstreams of their entry received, and the
+/// Interest of the entry.
+pub(super) struct Unserved {
     interest: Vec<u8>,
     records: Vec<InRecord>,
 }
@@ -55,7 +56,7 @@ pub(super) fn turn_away(
     face: FaceId,
     data: &Data<'_>,
     satisfied: &mut Vec<PitKey>,
-    left: &mut Vec<Left>,
+    left: &mut Vec<Unserved>,
 ) -> bool {
     let now = p.now;
     let mut digest = None;
@@ -88,7 +89,7 @@ pub(super) fn turn_away(
             p.credit(key, Side::downstream(downstream), None);
             records.extend(p.tables.remove_downstream(key, downstream));
         }
-        left.push(Left { interest, records });
+        left.push(Unserved { interest, records });
     }
     let reason = NackReason::None;
     for key in &rejected {
@@ -101,7 +102,7 @@ pub(super) fn turn_away(
 }
 
 /// Asks again for what is left when the Data has gone to those who take it.
-pub(super) fn ask_again(p: &mut Pipeline<'_>, left: Left) {
+pub(super) fn ask_again(p: &mut Pipeline<'_>, left: Unserved) {
     // The PIT holds only Interests that were decoded on arrival.
     let Ok(interest) = Interest::decode(&left.interest) else { return };
     let name = p.hashed(interest.name());

@@ -337,7 +337,7 @@ impl Budget {
             return true;
         }
         let (refused, bare) = (self.refused, Face::BARE + outside);
-        // Beside every face that there is there has to be room for what it sends.
+        // Idle faces take only a part of the memory: each needs room for the packets that it sends.
         let most = match scope {
             Scope::Local => self.share(Part::Faces) / 2,
             Scope::NonLocal => self.share(Part::Faces) / 4,

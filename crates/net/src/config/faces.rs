@@ -1,12 +1,12 @@
 //! Sections about faces, and about routes and strategies over them.
 
-use super::values::{Exempt, exempt, lasting, overhead, rate, rate_in, uri};
+use super::values::{Exempt, exempt, overhead, rate, rate_in, uri};
 use crate::emulate::Emulation;
 use crate::interface;
 use crate::uri::FaceUri;
 use control::{Duration, Rate, Size};
 use document::schema::Form;
-use document::{Fields, Parts, Queue, Read, Section, parts};
+use document::{Fields, Parts, Queue, Read, Section, lasting, parts};
 use forwarder::RateIn;
 use packet::Name;
 use schemes::Choice;

@@ -72,10 +72,10 @@ pub struct Authorize {
     /// Only programs of these users, by name or number. The kernel reports the user at the other
     /// end of a Unix socket or of a TCP connection within this host. Without it and without
     /// `group`: programs of all users.
-    #[field(default, form = "name, or list of names", with = texts)]
+    #[field(default, form = "user, or list of users", with = texts)]
     pub user: Vec<String>,
     /// Only programs of users in these groups, by name or number; with `user`, of either.
-    #[field(default, form = "name, or list of names", with = texts)]
+    #[field(default, form = "group, or list of groups", with = texts)]
     pub group: Vec<String>,
     /// File with the certificate of the key that has to sign, as `weir key new` prints it. Without
     /// it and without `trust`: any signature is accepted, also a digest.

@@ -1,13 +1,13 @@
 //! Sections about the process: what it listens on, what it counts, and bounds of its tables.
 
 use super::values::{
-    Origins, addresses, bytes, interfaces, lasting, log, memory, mode, names, origins, paths,
-    short_name, socket, websockets,
+    Origins, addresses, bytes, interfaces, log, memory, mode, names, origins, paths, short_name,
+    socket, websockets,
 };
 use control::{Duration, Size};
 use document::parts::StoreRules;
 use document::schema::Form;
-use document::{Fields, Read, Section, Words, parts};
+use document::{Fields, Read, Section, Words, lasting, parts};
 use forwarder::ForwarderConfig;
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use packet::Name;

@@ -4,7 +4,7 @@ use crate::interface;
 use crate::mac::Mac;
 use crate::management::authority::MODULES;
 use crate::uri::{self, FaceUri};
-use control::{Duration, Rate, Size};
+use control::{Rate, Size};
 use document::{DeValue, Value, listed, shown, text, valid_words};
 use forwarder::RateIn;
 use ipnet::IpNet;
@@ -215,16 +215,6 @@ pub(super) fn uri(value: &DeValue<'_>) -> Result<FaceUri, String> {
             Err(format!("no host has the address {ip}"))
         }
         _ => Ok(uri),
-    }
-}
-
-/// A time that is at least a millisecond: with less, nothing would ever be in time.
-pub(super) fn lasting(value: &DeValue<'_>) -> Result<Duration, String> {
-    match Duration::read(value)? {
-        span if span < Duration::from_millis(1) => {
-            Err(format!("{span} is too short; give \"1 ms\" or more"))
-        }
-        span => Ok(span),
     }
 }
 

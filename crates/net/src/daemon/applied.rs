@@ -20,9 +20,9 @@ pub(super) fn udp_options(listen: &config::Listen) -> UdpOptions {
     }
 }
 
-/// The datagram payload to begin with: what the route takes, at most an Ethernet frame's (a wider
-/// first hop says nothing of those behind it), but a whole packet on loopback, where there are none
-/// behind it and where some applications cannot put fragments together.
+/// The initial datagram payload, within the MTU of the route. It is at most that of an Ethernet
+/// frame, because a larger MTU of the first hop says nothing about later hops. On loopback it is a
+/// whole packet: there are no later hops, and some applications cannot reassemble fragments.
 pub(super) fn default_payload(peer: SocketAddr, route: Option<usize>) -> usize {
     let headers = if peer.is_ipv4() { 28 } else { 48 };
     let wanted = if peer.ip().is_loopback() { MAX_FRAME } else { ETHERNET - headers };

@@ -341,9 +341,9 @@ impl Face {
         }
     }
 
-    /// The network reported that nothing receives at the other end: nothing is sent for a while,
-    /// which doubles as long as nothing comes from there.
-    pub fn is_unreachable(&mut self, forwarder: &mut Forwarder, now: Time) {
+    /// Records the network's report that nothing receives at the other end, and pauses sending. The
+    /// pause doubles with each report until a frame arrives.
+    pub fn mark_unreachable(&mut self, forwarder: &mut Forwarder, now: Time) {
         self.absence.extend(now);
         forwarder.set_allowance(self.id, Allowance::Unreachable);
     }
@@ -425,10 +425,9 @@ impl Face {
         }
     }
 
-    /// Bytes of memory that a face over UDP or Ethernet, or another one, takes here whatever
-    /// passes: itself, its addresses, its places in lists, and a stream's frame that has not come
-    /// whole.
-    pub const fn keeps(is_framed: bool) -> usize {
+    /// Bytes of memory that a face takes here without traffic: itself, its addresses, its places in
+    /// lists and, for a stream, an incomplete frame. `is_framed`: over UDP or Ethernet.
+    pub const fn base_memory(is_framed: bool) -> usize {
         let frame = if is_framed { 0 } else { MAX_FRAME };
         memory::block(size_of::<Face>()) + 1024 + frame
     }
@@ -437,7 +436,7 @@ impl Face {
     pub fn memory(&self) -> usize {
         let is_framed = self.link.is_framed();
         let delayed = self.delay.as_ref().map_or(0, DelayLine::memory);
-        Face::keeps(is_framed) + self.link.memory() + delayed
+        Face::base_memory(is_framed) + self.link.memory() + delayed
     }
 
     /// Sends what the forwarder has for the face, at most about `budget` bytes.
@@ -474,7 +473,7 @@ impl Face {
         if let Some(line) = &mut self.delay {
             scratch.clear();
             while let Some(sent) = forwarder.poll_transmit(now, id, scratch) {
-                let left = forwarder.has_left(now, id);
+                let left = forwarder.last_byte_at(now, id);
                 let lost = line.push(left, scratch, sent.segment);
                 if lost.frames > 0 {
                     forwarder.refund(id, lost.bytes, lost.frames);
@@ -577,7 +576,7 @@ mod tests {
         let mut face = Face::outgoing(id, about, target, Time::ZERO);
         let mut reported = Time::ZERO;
         for seconds in [1, 2, 4, 8, 16, 32, 64, 64] {
-            face.is_unreachable(&mut forwarder, reported);
+            face.mark_unreachable(&mut forwarder, reported);
             let until = reported + Duration::from_secs(seconds);
             face.try_again(&mut forwarder, Time(until.0 - 1));
             assert_eq!(forwarder.allowance(id), Allowance::Unreachable, "{seconds}");
@@ -585,10 +584,10 @@ mod tests {
             assert_eq!(forwarder.allowance(id), Allowance::Unlimited, "{seconds}");
             reported = until;
         }
-        face.is_unreachable(&mut forwarder, reported);
+        face.mark_unreachable(&mut forwarder, reported);
         face.note_activity(&mut forwarder, reported);
         assert_eq!(forwarder.allowance(id), Allowance::Unlimited);
-        face.is_unreachable(&mut forwarder, reported);
+        face.mark_unreachable(&mut forwarder, reported);
         face.try_again(&mut forwarder, reported + Duration::from_secs(1));
         assert_eq!(forwarder.allowance(id), Allowance::Unlimited, "its allowance is new");
     }

@@ -45,8 +45,8 @@ const STREAM_BUDGET: usize = 256 << 10;
 /// Bytes that a face may send in one turn.
 const SEND_BUDGET: usize = 256 << 10;
 
-/// How long datagrams are received in one turn, and how long streams are, if many faces have some:
-/// the others go on in the next turn, before those that had theirs.
+/// The time limit in one turn for receiving datagrams, and the same for streams. Faces that were
+/// not served come first in the next turn.
 const RECEIVING: Duration = Duration::from_millis(5);
 
 /// How often faces are looked at for silence, at least.
@@ -224,18 +224,18 @@ impl FaceSet {
             || (work.listeners && self.listeners.paused_until().is_none())
     }
 
-    /// The poll reports something of a listener.
-    pub fn listener_is_ready(&mut self) {
+    /// Handles an event of a listener.
+    pub fn on_listener_ready(&mut self) {
         self.work.listeners = true;
     }
 
-    /// The poll reports something of an interface with Ethernet faces.
-    pub fn device_is_ready(&mut self) {
+    /// Handles an event of an interface with Ethernet faces.
+    pub fn on_device_ready(&mut self) {
         self.work.devices = true;
     }
 
-    /// The poll reports something of a face.
-    pub fn is_ready(&mut self, id: FaceId, event: &Event) {
+    /// Handles an event of a face.
+    pub fn on_ready(&mut self, id: FaceId, event: &Event) {
         let Some(face) = self.table.get_mut(id) else { return };
         let readable = event.is_readable() || event.is_read_closed() || event.is_error();
         if readable && face.mark_readable() {
@@ -249,8 +249,8 @@ impl FaceSet {
         }
     }
 
-    /// The forwarder has something for a face.
-    pub fn wants_to_send(&mut self, id: FaceId) {
+    /// Schedules a face for which the forwarder has packets to send.
+    pub fn schedule_send(&mut self, id: FaceId) {
         if self.table.get(id).is_some_and(|face| !face.is_blocked()) {
             self.work.sending.push_back(id);
         }
@@ -417,17 +417,16 @@ impl FaceSet {
         queues.map(|queued| queued.packets).sum()
     }
 
-    /// The network reported that nothing receives at the other end of a face that its peer brought
-    /// about. Nothing more is sent to an address that may be forged, whose face ends with what it
-    /// waits for. Another may come back, or the report may be forged, so that it keeps its face and
-    /// its routes.
+    /// Handles the network's report that nothing receives at the other end of an on-demand face. A
+    /// face to an address that may be forged is closed. Any other face pauses and keeps its routes:
+    /// the peer may come back, or the report may be forged.
     fn unreachable(&mut self, forwarder: &mut Forwarder, id: FaceId) {
         let Some(face) = self.table.get_mut(id) else { return };
         if face.is_unproved(forwarder) {
             return self.close(forwarder, id, "nothing receives there");
         }
         tracing::debug!(face = %id, uri = face.about().uri, "nothing receives there at present");
-        face.is_unreachable(forwarder, self.clock.now());
+        face.mark_unreachable(forwarder, self.clock.now());
         // Queued packets are dropped when the forwarder is polled for them.
         self.work.sending.push_back(id);
     }

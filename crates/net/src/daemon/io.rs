@@ -92,9 +92,9 @@ impl Io {
                 TIMER => {}
                 STOP => woken.stop = true,
                 WAKE_UP => woken.asked = true,
-                devices::TOKEN => faces.device_is_ready(),
-                token if token.0 < FACES => faces.listener_is_ready(),
-                token => faces.is_ready(FaceId((token.0 - FACES) as u64), event),
+                devices::TOKEN => faces.on_device_ready(),
+                token if token.0 < FACES => faces.on_listener_ready(),
+                token => faces.on_ready(FaceId((token.0 - FACES) as u64), event),
             }
         }
         if woken.stop {

@@ -13,10 +13,11 @@ use crate::resident::resident;
 use control::{Duration, Time};
 use forwarder::Forwarder;
 
-/// Between two looks, if anything happens meanwhile, as long as a quarter of the limit is free.
+/// The shortest time between two checks while a quarter of the limit is free. An idle daemon does
+/// not check.
 const FAR: Duration = Duration::from_millis(20);
 
-/// The same from there on: at a gigabit a second no more than 125 kB come in this time.
+/// The same while less than a quarter is free: at 1 Gbit/s at most 125 kB arrive in this time.
 const CLOSE: Duration = Duration::from_millis(1);
 
 /// The shortest time between two releases by the allocator, unless the process grows.
@@ -25,10 +26,10 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// This part of the limit is kept free: beyond it the allocator has to release pages.
 const NEAR: u64 = 10;
 
-/// The same, if it could give nothing back.
+/// The longest time between two releases of holes. It doubles while they free too little.
 const RARELY: Duration = Duration::from_secs(60);
 
-/// Growth by this part of the limit is growth.
+/// Growth counts only if it is more than this part of the limit.
 const GROWTH: u64 = 128;
 
 /// The shared part shrinks to this fraction of its configured size at most.
@@ -76,7 +77,7 @@ impl Watch {
         }
     }
 
-    /// When it wants to look, whatever else happens.
+    /// The time of the next check, even if the daemon is idle.
     pub(super) fn next_deadline(&self) -> Option<Time> {
         self.wake
     }

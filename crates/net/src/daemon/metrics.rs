@@ -5,7 +5,7 @@ use super::wake_up::{Observer, WakeUps};
 use std::any::Any;
 use std::net::SocketAddr;
 
-/// Answers with metrics at an address, from a thread of its own, until what it gave is dropped.
+/// Starts a thread that serves metrics at an address, until the returned value is dropped.
 pub type ServeMetrics = fn(SocketAddr, Observer) -> std::io::Result<Box<dyn Any + Send>>;
 
 /// The addresses that serve metrics.

@@ -3,7 +3,7 @@
 use super::accounts;
 use super::error::DaemonError;
 use crate::config::{self, Accept, Config};
-use crate::management::authority::{Rule, Who};
+use crate::management::authority::{AcceptedSignature, Rule};
 use crate::management::{self, Management};
 use crate::trust;
 use forwarder::Forwarder;
@@ -27,10 +27,10 @@ pub(super) fn look_up(config: &Config) -> Result<Permissions, DaemonError> {
     Ok(Permissions { rules, announcers: announcers.map(Arc::new) })
 }
 
-/// Has management go by the configuration.
+/// Applies the permissions of the configuration to management.
 ///
 /// # Errors
-/// As [`look_up`], and everything is as before; or there is no room for a route.
+/// As [`look_up`]; then nothing has changed. Or there is no room for a route.
 pub(super) fn grant(
     forwarder: &mut Forwarder,
     management: &mut Management,
@@ -41,7 +41,7 @@ pub(super) fn grant(
     management.set_owner(rustix::process::geteuid().as_raw());
     management.set_rules(rules);
     management.set_announcers(announcers);
-    management.believe_announcements(config.announcements.accept != Accept::Off);
+    management.set_accept_announcements(config.announcements.accept != Accept::Off);
     management.set_routable(&config.routable);
     let (face, prefix) = (management.face(), management::remote_prefix());
     if !management.takes_remote_commands() {
@@ -55,9 +55,9 @@ pub(super) fn grant(
 /// A rule of the configuration, with its certificates.
 fn rule(written: &config::Authorize) -> Result<Rule, DaemonError> {
     let who = match (&written.key, &written.trust) {
-        (Some(path), _) => Who::Key(Box::new(certificate(path)?)),
-        (None, Some(path)) => Who::Trusted(Arc::new(trust::load_either(path)?)),
-        (None, None) => Who::Anybody,
+        (Some(path), _) => AcceptedSignature::Key(Box::new(certificate(path)?)),
+        (None, Some(path)) => AcceptedSignature::Trusted(Arc::new(trust::load_either(path)?)),
+        (None, None) => AcceptedSignature::Any,
     };
     Ok(Rule {
         from: written.from,

@@ -1,4 +1,4 @@
-//! All faces with sockets, and under what they are found.
+//! All faces with sockets, and the indexes to find them.
 
 use super::address::{Address, DeviceId, Group, Source};
 use super::crowd::{Crowd, Transport};
@@ -236,9 +236,9 @@ impl FaceTable {
         faces.filter(|face| face.peer().source.is_some_and(|at| at.is_loopback())).count()
     }
 
-    /// The face of a peer that makes room for another over `transport`, of those that lead into
-    /// `group` if there is one: the one that is missed least, which is a matter of what is known of
-    /// its peer, and then of how long it was idle.
+    /// The on-demand face over `transport` to close for another peer; with a `group`, a face that
+    /// leads into it. The face of the lowest [`Rank`] is chosen and, among equals, the one that was
+    /// idle longest.
     pub fn dispensable(
         &self,
         now: Time,

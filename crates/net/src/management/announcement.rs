@@ -13,9 +13,9 @@ pub(super) struct Announcement {
     pub expires_in_ms: u64,
 }
 
-/// Why it is rejected.
+/// Why an announcement is rejected.
 #[derive(Debug, PartialEq, Eq, Error)]
-pub(super) enum Doubt {
+pub(super) enum AnnouncementError {
     #[error("{0}")]
     Malformed(String),
     #[error("the prefix announcement's digest is wrong")]
@@ -24,34 +24,34 @@ pub(super) enum Doubt {
     NotNow,
 }
 
-impl Doubt {
+impl AnnouncementError {
     pub fn code(&self) -> u64 {
         match self {
-            Doubt::Malformed(_) => 400,
-            Doubt::Damaged | Doubt::NotNow => 403,
+            AnnouncementError::Malformed(_) => 400,
+            AnnouncementError::Damaged | AnnouncementError::NotNow => 403,
         }
     }
 }
 
 impl Announcement {
     /// Reads a Data packet, `wall_ms` milliseconds after the beginning of 1970.
-    pub fn read(bytes: &[u8], wall_ms: u64) -> Result<Announcement, Doubt> {
+    pub fn read(bytes: &[u8], wall_ms: u64) -> Result<Announcement, AnnouncementError> {
         let read = PrefixAnnouncement::decode(bytes)
-            .map_err(|error| Doubt::Malformed(error.to_string()))?;
+            .map_err(|error| AnnouncementError::Malformed(error.to_string()))?;
         let data = read.data();
         if data.signature_info().signature_type() == SignatureType::DigestSha256
             && Sha256::digest(data.signed_portion()).as_slice() != data.signature_value()
         {
-            return Err(Doubt::Damaged);
+            return Err(AnnouncementError::Damaged);
         }
         let mut expires_in_ms = read.expiration_ms();
         if let Some(period) = read.validity() {
             let Some(validity) = Validity::read(period) else {
                 let why = "the prefix announcement's ValidityPeriod is malformed";
-                return Err(Doubt::Malformed(why.to_owned()));
+                return Err(AnnouncementError::Malformed(why.to_owned()));
             };
             if !validity.contains(wall_ms / 1000) {
-                return Err(Doubt::NotNow);
+                return Err(AnnouncementError::NotNow);
             }
             expires_in_ms = expires_in_ms.min((validity.not_after() + 1) * 1000 - wall_ms);
         }
@@ -102,7 +102,7 @@ mod tests {
         // The last second is within.
         assert_eq!(Announcement::read(&wire, 18_000).unwrap().expires_in_ms, 3000);
         for outside in [9_999, 21_000] {
-            assert_eq!(Announcement::read(&wire, outside), Err(Doubt::NotNow));
+            assert_eq!(Announcement::read(&wire, outside), Err(AnnouncementError::NotNow));
         }
     }
 
@@ -123,6 +123,6 @@ mod tests {
         }
         let mut damaged = announcement(NAME, &good, KIND);
         *damaged.last_mut().unwrap() ^= 1;
-        assert_eq!(read(&damaged), Doubt::Damaged);
+        assert_eq!(read(&damaged), AnnouncementError::Damaged);
     }
 }

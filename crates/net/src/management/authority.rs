@@ -7,11 +7,11 @@ mod replay;
 
 use super::command::Arrival;
 
-use super::checks::{Checks, Doubtful};
+use super::checks::{CheckError, Checks};
 use super::command::{Claim, Command, Rejection};
 use control::{Duration, Time};
 use document::Words;
-use once::Once;
+use once::AcceptedCommands;
 use packet::{KeyLocator, Name, NameRef, SignatureType};
 use replay::Replays;
 use security::trust::{Broken, ChainError};
@@ -35,9 +35,9 @@ const ROOT: u32 = 0;
 
 /// The signatures that a rule accepts.
 #[derive(Clone, Debug)]
-pub enum Who {
+pub enum AcceptedSignature {
     /// Any signature, a digest included.
-    Anybody,
+    Any,
     /// The signature of one key.
     Key(Box<Certificate>),
     /// The signature of a key at the end of a chain of certificates from an anchor.
@@ -84,7 +84,7 @@ pub struct Rule {
     /// Routes, strategies and cached Data below this name only.
     pub prefix: Name,
     /// The accepted signatures.
-    pub who: Who,
+    pub who: AcceptedSignature,
     /// Programs of these users only.
     pub users: Users,
     /// Only what an application needs for itself: no route for `/`, none to another face, and none
@@ -111,18 +111,18 @@ pub struct Grant {
 
 /// Why a command may not be executed, or not yet.
 #[derive(Debug)]
-pub enum Doubt {
-    /// It may not.
+pub enum Denial {
+    /// It is rejected.
     Rejected(Rejection),
-    /// It may not, and perhaps because of certificates that are not what they are called.
+    /// It is rejected, possibly because these certificates are forged.
     Untrusted(String, Vec<Name>),
     /// A certificate is missing.
-    Lacks(Box<Lack>),
+    Missing(Box<MissingCertificate>),
 }
 
-/// A certificate that is needed.
+/// A missing certificate.
 #[derive(Debug)]
-pub struct Lack {
+pub struct MissingCertificate {
     /// As the signature names it: a certificate, or a key.
     pub name: Name,
     /// The validator that needs it.
@@ -131,29 +131,29 @@ pub struct Lack {
     pub why: String,
 }
 
-impl From<Rejection> for Doubt {
-    fn from(rejection: Rejection) -> Doubt {
-        Doubt::Rejected(rejection)
+impl From<Rejection> for Denial {
+    fn from(rejection: Rejection) -> Denial {
+        Denial::Rejected(rejection)
     }
 }
 
-impl Doubtful for Doubt {
+impl CheckError for Denial {
     fn is_incomplete(&self) -> bool {
-        matches!(self, Doubt::Lacks(_))
+        matches!(self, Denial::Missing(_))
     }
 }
 
-impl Doubt {
-    /// The doubt about a chain that does not end at an anchor.
-    pub(super) fn of(broken: &ChainError, validator: &Arc<Validator>) -> Doubt {
+impl Denial {
+    /// The denial of a command or announcement whose chain does not end at an anchor.
+    pub(super) fn of(broken: &ChainError, validator: &Arc<Validator>) -> Denial {
         let why = broken.to_string();
         match &broken.why {
             Broken::Missing(name) => {
                 let (name, validator) = (name.clone(), Arc::clone(validator));
-                Doubt::Lacks(Box::new(Lack { name, validator, why }))
+                Denial::Missing(Box::new(MissingCertificate { name, validator, why }))
             }
             Broken::Signature { .. } | Broken::WrongType { .. } => {
-                Doubt::Untrusted(why, broken.chain.clone())
+                Denial::Untrusted(why, broken.chain.clone())
             }
             _ => Rejection::Unauthorized(why).into(),
         }
@@ -168,7 +168,7 @@ impl Rule {
             from: Origin::Local,
             modules: MODULES.map(str::to_owned).to_vec(),
             prefix: Name::new(),
-            who: Who::Anybody,
+            who: AcceptedSignature::Any,
             users: Users::default(),
             is_bounded: false,
             skew: SKEW,
@@ -196,20 +196,20 @@ impl Rule {
         command: &Command<'_>,
         wall_ms: u64,
         checks: &mut Checks,
-    ) -> Result<Grant, Doubt> {
+    ) -> Result<Grant, Denial> {
         let claim = &command.claim;
         let key = match &self.who {
-            Who::Anybody => return Ok(self.grant(None)),
+            AcceptedSignature::Any => return Ok(self.grant(None)),
             _ if claim.kind == SignatureType::DigestSha256 => {
                 let why = "a digest does not identify the sender; a signature by a key is needed";
                 return Err(Rejection::unauthorized(why).into());
             }
-            Who::Key(key) => checks.time(|| {
-                judge(key, claim, wall_ms).map_err(|why| Doubt::from(Rejection::Unauthorized(why)))
+            AcceptedSignature::Key(key) => checks.time(|| {
+                judge(key, claim, wall_ms).map_err(|why| Denial::from(Rejection::Unauthorized(why)))
             })?,
-            Who::Trusted(validator) => checks.time(|| {
+            AcceptedSignature::Trusted(validator) => checks.time(|| {
                 let judged = command.judged_by(validator, wall_ms / 1000);
-                judged.map_err(|broken| Doubt::of(&broken, validator))
+                judged.map_err(|broken| Denial::of(&broken, validator))
             })?,
         };
         Ok(self.grant(Some(key)))
@@ -230,8 +230,8 @@ pub struct Authority {
     rules: Vec<Rule>,
     replays: Replays,
     /// Commands without a verified key, local ones and those of peers.
-    local: Once,
-    remote: Once,
+    local: AcceptedCommands,
+    remote: AcceptedCommands,
     /// How long signatures of commands were checked.
     checks: Checks,
 }
@@ -245,8 +245,8 @@ impl Authority {
             started_ms: u64::MAX,
             rules: Vec::new(),
             replays: Replays::default(),
-            local: Once::new(once::LOCAL),
-            remote: Once::new(once::REMOTE),
+            local: AcceptedCommands::new(once::LOCAL),
+            remote: AcceptedCommands::new(once::REMOTE),
             checks: Checks::default(),
         };
         made.set_rules(rules);
@@ -279,19 +279,19 @@ impl Authority {
         self.rules.iter().any(|rule| rule.from == Origin::Remote)
     }
 
-    /// Lets a command pass, `wall_ms` milliseconds after the beginning of 1970; it is to be
-    /// [admitted](Authority::admit) yet.
+    /// Checks a command against the rules, `wall_ms` milliseconds after the beginning of 1970. A
+    /// permitted command must then be [admitted](Authority::admit).
     ///
     /// # Errors
-    /// No rule lets it; why not by the last one that is about such commands, or what is missing if
-    /// a rule may let it yet.
+    /// No rule permits the command. The error is the reason of the last rule for such commands or,
+    /// if a rule may still permit it, the missing certificate.
     pub fn permit(
         &mut self,
         command: &Command<'_>,
         from: Origin,
         account: Option<Account>,
         wall_ms: u64,
-    ) -> Result<Grant, Doubt> {
+    ) -> Result<Grant, Denial> {
         let why = match (from, account) {
             (Origin::Local, Some(Account { uid, .. })) => format!(
                 "no rule allows this to programs of user {uid}; an [[authorize]] section does, \
@@ -299,7 +299,7 @@ impl Authority {
             ),
             _ => "no rule allows this command from there".to_owned(),
         };
-        let mut doubt = Doubt::from(Rejection::Unauthorized(why));
+        let mut denial = Denial::from(Rejection::Unauthorized(why));
         let Authority { rules, checks, .. } = self;
         for rule in rules {
             if !rule.is_about(command, from) || !rule.users.have(account) {
@@ -307,15 +307,15 @@ impl Authority {
             }
             match rule.judge(command, wall_ms, checks) {
                 Ok(grant) => return Ok(grant),
-                Err(Doubt::Rejected(_) | Doubt::Untrusted(..))
-                    if matches!(doubt, Doubt::Lacks(_)) => {}
-                Err(other) => doubt = other,
+                Err(Denial::Rejected(_) | Denial::Untrusted(..))
+                    if matches!(denial, Denial::Missing(_)) => {}
+                Err(other) => denial = other,
             }
         }
-        Err(doubt)
+        Err(denial)
     }
 
-    /// Takes a command that was permitted for new, and remembers it.
+    /// Accepts a permitted command if it is new, and remembers it.
     ///
     /// # Errors
     /// It was received before, or may have been.
@@ -325,8 +325,9 @@ impl Authority {
         claim: &Claim<'_>,
         arrival: Arrival,
     ) -> Result<(), Rejection> {
-        // An earlier run of the daemon may have accepted it. The start is the earlier one of what
-        // was noted then and what follows from now: a clock that was set locks no program out.
+        // An earlier run of the daemon may have accepted a command from before the start. The start
+        // is the recorded time or the current time minus the uptime, whichever is earlier, so that
+        // setting the clock locks no program out.
         let ran_ms = arrival.now.since(Time::ZERO).as_millis();
         let started_ms = self.started_ms.min(arrival.wall_ms.saturating_sub(ran_ms));
         if let Some(time_ms) = claim.time_ms

@@ -6,7 +6,7 @@
 //! registers its first prefix has no route yet, and serves its certificate itself. All numbers are
 //! limited, for each face and together, since any sender can name certificates that do not exist.
 
-use super::authority::Lack;
+use super::authority::MissingCertificate;
 use control::{Duration, Time};
 use forwarder::FaceId;
 use packet::{Bytes, Data, InterestBuf, LpHeader, Name, NameRef};
@@ -109,7 +109,12 @@ impl Certificates {
     ///
     /// # Errors
     /// It cannot wait, and why.
-    pub fn wait(&mut self, now: Time, lack: &Lack, waiting: Waiting) -> Result<(), &'static str> {
+    pub fn wait(
+        &mut self,
+        now: Time,
+        missing: &MissingCertificate,
+        waiting: Waiting,
+    ) -> Result<(), &'static str> {
         let from = waiting.from;
         if waiting.is_last || now.since(waiting.since) >= PATIENCE {
             return Err("it did not arrive in time");
@@ -122,12 +127,12 @@ impl Certificates {
         if of_all >= WAITING || of_face >= WAITING_OF_FACE {
             return Err("too many packets already wait for certificates");
         }
-        let scope = lack.name.as_ref().first().map(|first| first.value());
+        let scope = missing.name.as_ref().first().map(|first| first.value());
         if matches!(scope, Some(b"localhost" | b"localhop")) {
             return Err("certificates of that name do not leave their host");
         }
-        let known = self.fetches.iter().position(|fetch| fetch.name == lack.name);
-        let Some(at) = known else { return self.begin(now, lack, waiting) };
+        let known = self.fetches.iter().position(|fetch| fetch.name == missing.name);
+        let Some(at) = known else { return self.begin(now, missing, waiting) };
         let fetch = &mut self.fetches[at];
         if !fetch.faces.contains(&from) {
             if fetch.faces.len() == FACES {
@@ -138,20 +143,25 @@ impl Certificates {
                 self.asking.push_back(interest(fetch.name.as_ref(), Some(from)));
             }
         }
-        add(&mut fetch.validators, &lack.validator);
+        add(&mut fetch.validators, &missing.validator);
         fetch.waiting.push(waiting);
         Ok(())
     }
 
-    fn begin(&mut self, now: Time, lack: &Lack, waiting: Waiting) -> Result<(), &'static str> {
+    fn begin(
+        &mut self,
+        now: Time,
+        missing: &MissingCertificate,
+        waiting: Waiting,
+    ) -> Result<(), &'static str> {
         let of_face = self.fetches.iter().filter(|fetch| fetch.faces.contains(&waiting.from));
         if self.fetches.len() >= FETCHES || of_face.count() >= FETCHES_OF_FACE {
             return Err("too many certificates are already requested");
         }
-        self.asking.push_back(interest(lack.name.as_ref(), None));
+        self.asking.push_back(interest(missing.name.as_ref(), None));
         self.fetches.push(Fetch {
-            name: lack.name.clone(),
-            validators: vec![Arc::clone(&lack.validator)],
+            name: missing.name.clone(),
+            validators: vec![Arc::clone(&missing.validator)],
             faces: vec![waiting.from],
             attempt: 0,
             until: now + ATTEMPT,

@@ -13,7 +13,7 @@ pub struct Checks {
 
 impl Checks {
     /// Checks a signature, and counts the time.
-    pub(super) fn time<T, E: Doubtful>(
+    pub(super) fn time<T, E: CheckError>(
         &mut self,
         check: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
@@ -21,7 +21,7 @@ impl Checks {
         let result = check();
         let histogram = match &result {
             Ok(_) => &mut self.valid,
-            Err(doubt) if doubt.is_incomplete() => &mut self.incomplete,
+            Err(error) if error.is_incomplete() => &mut self.incomplete,
             Err(_) => &mut self.invalid,
         };
         histogram.record(clock::monotonic().since(begun));
@@ -36,8 +36,8 @@ impl Checks {
     }
 }
 
-/// Why a check failed.
-pub(super) trait Doubtful {
+/// The error of a check.
+pub(super) trait CheckError {
     /// True if a certificate was missing.
     fn is_incomplete(&self) -> bool;
 }

@@ -56,7 +56,7 @@ pub struct FaceInfo {
 }
 
 impl FaceInfo {
-    /// A face that leads to `uri`, persistent and connected, of which nothing else is to be said.
+    /// A face that leads to `uri`, persistent and connected, without further properties.
     #[must_use]
     pub fn new(id: FaceId, uri: impl Into<String>) -> FaceInfo {
         FaceInfo {

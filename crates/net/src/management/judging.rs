@@ -1,6 +1,6 @@
 //! Commands and announcements are judged, wait for certificates, and are judged again.
 
-use super::authority::{Account, Doubt, Origin};
+use super::authority::{Account, Denial, Origin};
 use super::certificates::{Waiting, What};
 use super::command::Arrival;
 use super::command::{Asked, Command, Rejection};
@@ -26,7 +26,7 @@ impl Management {
         command: &Command<'_>,
         origin: Origin,
         question: &Question<'_, '_>,
-    ) -> Result<bool, Doubt> {
+    ) -> Result<bool, Denial> {
         let Question { now, wall_ms, from, .. } = *question;
         let account = (host.account)(from);
         let grant = self.authority.permit(command, origin, account, wall_ms)?;
@@ -92,11 +92,11 @@ impl Management {
     pub(super) fn defer_or_reject(
         &mut self,
         forwarder: &mut Forwarder,
-        doubt: Doubt,
+        denial: Denial,
         question: &Question<'_, '_>,
     ) -> Option<Rejection> {
         let Question { now, since, wall_ms, from, interest, token, is_last } = *question;
-        let rejection = self.wait_or_reject(forwarder, now, doubt, || {
+        let rejection = self.wait_or_reject(forwarder, now, denial, || {
             let wire = Bytes::copy_from_slice(interest.wire());
             let what = What::Command { wire, token: Bytes::copy_from_slice(token) };
             Waiting { what, from, since, wall_ms, is_last }
@@ -109,21 +109,21 @@ impl Management {
         &mut self,
         forwarder: &mut Forwarder,
         now: Time,
-        doubt: Doubt,
+        denial: Denial,
         waiting: impl FnOnce() -> Waiting,
     ) -> Option<Rejection> {
-        match doubt {
-            Doubt::Rejected(rejection) => Some(rejection),
-            Doubt::Untrusted(why, chain) => {
+        match denial {
+            Denial::Rejected(rejection) => Some(rejection),
+            Denial::Untrusted(why, chain) => {
                 forget_content(forwarder, &chain);
                 Some(Rejection::Unauthorized(why))
             }
-            Doubt::Lacks(lack) => match self.certificates.wait(now, &lack, waiting()) {
+            Denial::Missing(missing) => match self.certificates.wait(now, &missing, waiting()) {
                 Ok(()) => {
-                    tracing::debug!(certificate = %lack.name, "asking for a certificate");
+                    tracing::debug!(certificate = %missing.name, "asking for a certificate");
                     None
                 }
-                Err(reason) => Some(Rejection::Unauthorized(format!("{}; {reason}", lack.why))),
+                Err(reason) => Some(Rejection::Unauthorized(format!("{}; {reason}", missing.why))),
             },
         }
     }

@@ -27,9 +27,9 @@ pub(super) struct Reception {
 const MOST: usize = 10_000;
 
 impl Management {
-    /// Believes announcements from now on, or does not.
-    pub fn believe_announcements(&mut self, believe: bool) {
-        self.believes = believe;
+    /// Sets whether announcements add routes.
+    pub fn set_accept_announcements(&mut self, accept: bool) {
+        self.accepts_announcements = accept;
     }
 
     /// Applies a learned route, `wall_ms` milliseconds after the beginning of 1970: an announcement
@@ -41,7 +41,7 @@ impl Management {
         wall_ms: u64,
         learned_route: LearnedRoute,
     ) {
-        if !self.believes {
+        if !self.accepts_announcements {
             return;
         }
         match learned_route {
@@ -161,13 +161,13 @@ mod tests {
     }
 
     impl Node {
-        fn new(believe: bool) -> Node {
+        fn new(accept: bool) -> Node {
             let strategy = schemes::Choice::named("self-learning").unwrap().strategy().unwrap();
             let mut forwarder = Forwarder::new(ForwarderConfig::new(strategy));
             let own = forwarder.add_face(Time(0), FaceConfig::default());
             let face = forwarder.add_face(Time(0), FaceConfig::default());
             let mut management = Management::new(own, 100, 0);
-            management.believe_announcements(believe);
+            management.set_accept_announcements(accept);
             Node { forwarder, management, face }
         }
 

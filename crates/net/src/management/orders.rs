@@ -9,7 +9,7 @@ use crate::uri::{FaceUri, Transport};
 use forwarder::{FaceId, Forwarder, Scope};
 use packet::{Bytes, LpHeader, Name};
 
-/// Something to be done, and whom to tell.
+/// An action for the driver, and the addressee of its result.
 #[derive(Debug)]
 pub struct Order {
     /// The action.
@@ -53,14 +53,14 @@ pub struct Change {
     pub mtu: Option<usize>,
     /// Bits of the management protocol's Flags, of those in `mask`.
     pub flags: u64,
-    /// The bits that are said something of.
+    /// The bits of `flags` that apply; the others stay unchanged.
     pub mask: u64,
     /// How its queue is managed.
     pub marking: Marking,
 }
 
 impl Order {
-    /// The frame that the forwarder is to get from the internal face when this came of it.
+    /// The frame with the response. The driver passes it to the forwarder from the internal face.
     #[must_use]
     pub fn reply(&self, response: &ControlResponse) -> Vec<u8> {
         self.reply.with(response)
@@ -226,20 +226,21 @@ pub(super) fn change(asked: &ControlParameters) -> Result<Change, Rejected> {
     if asked.flags.is_some() != asked.mask.is_some() {
         return rejected(400, "Flags and Mask must be given together");
     }
-    // More than a packet may have is no bound; less than NFD's least leaves no room for content.
+    // A value above the largest packet sets no limit. One below NFD's minimum leaves no room for
+    // content.
     let mtu = asked.mtu.map(|mtu| usize::try_from(mtu).unwrap_or(usize::MAX));
-    if mtu.is_some_and(|mtu| mtu < LEAST_MTU) {
-        return rejected(400, format!("an Mtu is at least {LEAST_MTU}"));
+    if mtu.is_some_and(|mtu| mtu < MIN_MTU) {
+        return rejected(400, format!("an Mtu is at least {MIN_MTU}"));
     }
     let (flags, mask) = (asked.flags.unwrap_or(0), asked.mask.unwrap_or(0));
     let marking =
         Marking { interval_ns: asked.marking_interval_ns, threshold: asked.congestion_threshold };
-    Ok(Change { persistency, mtu: mtu.map(|mtu| mtu.min(MOST_MTU)), flags, mask, marking })
+    Ok(Change { persistency, mtu: mtu.map(|mtu| mtu.min(MAX_MTU)), flags, mask, marking })
 }
 
 /// The smallest and the largest payload of a datagram, as the configuration has them.
-const LEAST_MTU: usize = 576;
-const MOST_MTU: usize = 65_507;
+const MIN_MTU: usize = 576;
+const MAX_MTU: usize = 65_507;
 
 /// The reply about a face that was created, found or changed. BaseCongestionMarkingInterval,
 /// DefaultCongestionThreshold and the MTU appear only on request: python-ndn expects them in
@@ -341,6 +342,6 @@ mod tests {
             assert_eq!(create(&wrong).unwrap_err().code, code, "{wrong:?}");
         }
         let vast = ControlParameters { mtu: Some(u64::MAX), ..base };
-        assert_eq!(change(&vast).unwrap().mtu, Some(MOST_MTU));
+        assert_eq!(change(&vast).unwrap().mtu, Some(MAX_MTU));
     }
 }

@@ -1,9 +1,9 @@
-//! Routes by who made them, and what the FIB gets of them.
+//! Routes by origin, and the next hops that the FIB gets from them.
 //!
-//! Of a face's routes for a prefix the cheapest counts. A prefix with routes has those of shorter
-//! ones, too, if they have the flag ChildInherit and the face none of its own there; the nearest
-//! prefix counts. A route with the flag Capture ends that: its prefix inherits nothing, and passes
-//! on its own alone.
+//! Of the routes for a prefix to one face, the cheapest counts. A prefix with routes inherits those
+//! of shorter prefixes that have the flag ChildInherit, for faces to which it has no route of its
+//! own; the nearest prefix counts. A prefix with a Capture route inherits nothing, and passes on
+//! only its own routes.
 
 use control::Time;
 use forwarder::tables::fib::FibError;

@@ -56,7 +56,7 @@ impl<'a> Routes<'a> {
         }
     }
 
-    /// The flags that a route gets which is to have these.
+    /// The flags of a new route. A limited command cannot set `CHILD_INHERIT` or `CAPTURE`.
     fn flags(&self, asked: u64) -> u64 {
         if self.command.is_bounded { asked & !(CHILD_INHERIT | CAPTURE) } else { asked }
     }
@@ -135,7 +135,7 @@ impl<'a> Routes<'a> {
             return Some(self.too_many(face, asked));
         }
         if route.expires.is_some_and(|at| at <= self.command.arrival.now) {
-            // It has expired already, as one that was there before does now.
+            // The route has expired already. It also replaces an older one, which is removed.
             self.rib.remove(self.forwarder, prefix, key);
             return None;
         }

@@ -1,6 +1,6 @@
 //! The accepted signers of announcements.
 
-use super::authority::Doubt;
+use super::authority::Denial;
 use super::checks::Checks;
 use packet::Data;
 use security::Validator;
@@ -28,12 +28,12 @@ impl Announcers {
 
     /// Checks that an announcement has an accepted signer. Bytes that are no announcement pass
     /// here.
-    pub fn judge(&mut self, bytes: &[u8], wall_ms: u64) -> Result<(), Doubt> {
+    pub fn judge(&mut self, bytes: &[u8], wall_ms: u64) -> Result<(), Denial> {
         let Some(validator) = &self.validator else { return Ok(()) };
         let Ok(data) = Data::decode(bytes) else { return Ok(()) };
         self.checks.time(|| {
             let judged = validator.verify(&data, wall_ms / 1000);
-            judged.map(|_| ()).map_err(|broken| Doubt::of(&broken, validator))
+            judged.map(|_| ()).map_err(|broken| Denial::of(&broken, validator))
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The directions of a link, from what sections say.
 
-use super::WaySection;
+use super::DirectionSection;
 use crate::bandwidth_delay::QueueBound;
 use crate::model::{Direction, Impairment, Queue, Reorder};
 use control::{Duration, Rate};
@@ -22,9 +22,9 @@ fn is_kept(field: &str, other: &Section<'_>) -> bool {
     !(Parts::is_field(field) && Parts::are_given(other))
 }
 
-impl WaySection {
+impl DirectionSection {
     /// The direction that differs from this one, of a section, by what a field of it says.
-    pub fn but(&self, section: &Section<'_>, field: &str) -> WaySection {
+    pub fn but(&self, section: &Section<'_>, field: &str) -> DirectionSection {
         section.read_over(field, is_kept).unwrap_or_else(|| self.clone())
     }
 

@@ -7,7 +7,7 @@ use crate::values::{bound, content_name, not_negative, per_second, segment, warm
 use control::{Duration, Size};
 use document::parts::StoreRules;
 use document::schema::Form;
-use document::{Fields, Read, Words, parts};
+use document::{Fields, Read, Words, lasting, parts};
 use forwarder::tables::ContentStoreConfig;
 use packet::Name;
 use schemes::{Choice, defaults};
@@ -120,10 +120,10 @@ pub struct FetchSection {
     #[field(default = defaults::CONTROLLER, part = "controller", by = parts::controller)]
     pub control: Option<Choice>,
     /// A fetch gives up when no new data has arrived for this long.
-    #[field(default = "30 s")]
+    #[field(default = "30 s", with = lasting)]
     pub patience: Duration,
     /// InterestLifetime.
-    #[field(default = "4 s")]
+    #[field(default = "4 s", with = lasting)]
     pub lifetime: Duration,
     /// The number of segments per Interest. Without it: for a fetch, the scheme's number, which is
     /// 1 except for schemes that work on chunks; at a constant rate, 1.

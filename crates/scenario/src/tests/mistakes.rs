@@ -100,6 +100,12 @@ const CASES: &[Case] = &[
         "5:11",
         &["but not both"],
     ),
+    ("[[consumer]]\nat = \"a\"\nname = \"/x\"\nlifetime = \"0 s\"", "4:12", &["too short", "1 ms"]),
+    (
+        "[[consumer]]\nat = \"a\"\nname = \"/x\"\npatience = \"10 us\"",
+        "4:12",
+        &["too short", "1 ms"],
+    ),
     (
         "[[route]]\nat = \"a\"\nprefix = \"/x\"\nvia = \"c\"",
         "4:7",

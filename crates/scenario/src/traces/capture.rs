@@ -1,7 +1,7 @@
 //! The packets on links, as pcapng.
 
 use super::pcapng::{Captured, Pcapng};
-use super::{Places, Trouble};
+use super::{FirstError, Places};
 use crate::model::Scenario;
 use control::Time;
 use sim::{Fate, Fault, FlowTrace, Lost, PacketTrace, Tracer};
@@ -15,7 +15,7 @@ pub struct Capture<W: Write> {
     interfaces: Vec<Option<u32>>,
     /// For each direction of each link its ends.
     ends: Vec<[usize; 2]>,
-    trouble: Trouble,
+    first_error: FirstError,
 }
 
 impl<W: Write> Capture<W> {
@@ -27,7 +27,7 @@ impl<W: Write> Capture<W> {
         out: W,
         scenario: &Scenario,
         places: &Places,
-        trouble: Trouble,
+        first_error: FirstError,
     ) -> io::Result<Capture<W>> {
         let mut out = Pcapng::new(out)?;
         let (mut interfaces, mut ends) = (Vec::new(), Vec::new());
@@ -46,7 +46,7 @@ impl<W: Write> Capture<W> {
                 interfaces.push(Some(interface));
             }
         }
-        Ok(Capture { out, interfaces, ends, trouble })
+        Ok(Capture { out, interfaces, ends, first_error })
     }
 
     fn write(&mut self, packet: &PacketTrace<'_>) -> io::Result<()> {
@@ -79,9 +79,9 @@ impl<W: Write> Capture<W> {
 
 impl<W: Write + Send> Tracer for Capture<W> {
     fn packet(&mut self, packet: &PacketTrace<'_>) {
-        if !self.trouble.is_there() {
+        if !self.first_error.has_occurred() {
             let done = self.write(packet);
-            self.trouble.note(done);
+            self.first_error.note(done);
         }
     }
 
@@ -94,6 +94,6 @@ impl<W: Write> Drop for Capture<W> {
     /// Writes what is buffered.
     fn drop(&mut self) {
         let done = self.out.flush();
-        self.trouble.note(done);
+        self.first_error.note(done);
     }
 }

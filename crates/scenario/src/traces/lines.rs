@@ -1,6 +1,6 @@
 //! The events of packets, as lines of JSON.
 
-use super::{Places, Trouble, read};
+use super::{FirstError, Places, read};
 use crate::model::Scenario;
 use control::{Kind, Rate, Time};
 use serde::Serialize;
@@ -28,7 +28,7 @@ pub struct EventLog<W: Write> {
     ends: Vec<[usize; 2]>,
     places: Places,
     kinds: Vec<String>,
-    trouble: Trouble,
+    first_error: FirstError,
 }
 
 /// The line about a packet.
@@ -121,7 +121,7 @@ impl<W: Write> EventLog<W> {
         seed: u64,
         places: Places,
         kinds: &[String],
-        trouble: Trouble,
+        first_error: FirstError,
     ) -> io::Result<EventLog<W>> {
         check(kinds).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
         let (name, version) = (&scenario.name, 1);
@@ -139,18 +139,18 @@ impl<W: Write> EventLog<W> {
             ends: ends.collect(),
             places,
             kinds: kinds.to_vec(),
-            trouble,
+            first_error,
         })
     }
 
     fn wants(&self, event: &str) -> bool {
-        !self.trouble.is_there()
+        !self.first_error.has_occurred()
             && (self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == event))
     }
 
-    fn line(out: &mut W, trouble: &Trouble, line: &impl Serialize) {
+    fn line(out: &mut W, first_error: &FirstError, line: &impl Serialize) {
         let done = serde_json::to_writer(&mut *out, line).map_err(io::Error::from);
-        trouble.note(done.and_then(|()| out.write_all(b"\n")));
+        first_error.note(done.and_then(|()| out.write_all(b"\n")));
     }
 }
 
@@ -222,11 +222,11 @@ impl<W: Write + Send> Tracer for EventLog<W> {
         };
         let (wants, wants_lost) = (self.wants(event), self.wants("lost"));
         if wants {
-            Self::line(&mut self.out, &self.trouble, &line);
+            Self::line(&mut self.out, &self.first_error, &line);
         }
         if let (Fate::Sent { lost: Some(why), .. }, true) = (p.fate, wants_lost) {
             (line.event, line.reason) = ("lost", Some(lost(why)));
-            Self::line(&mut self.out, &self.trouble, &line);
+            Self::line(&mut self.out, &self.first_error, &line);
         }
     }
 
@@ -246,7 +246,7 @@ impl<W: Write + Send> Tracer for EventLog<W> {
             bytes: f.ended.map(|result| result.transfer.bytes),
             error: f.ended.and_then(|result| result.transfer.error.as_deref()),
         };
-        Self::line(&mut self.out, &self.trouble, &line);
+        Self::line(&mut self.out, &self.first_error, &line);
     }
 
     fn fault(&mut self, at: Time, fault: &Fault) {
@@ -288,7 +288,7 @@ impl<W: Write + Send> Tracer for EventLog<W> {
             [line.from, line.to] = ends.map(|end| Some(self.names[end].as_str()));
             line.link = Some(link.index() / 2);
         }
-        Self::line(&mut self.out, &self.trouble, &line);
+        Self::line(&mut self.out, &self.first_error, &line);
     }
 }
 
@@ -296,7 +296,7 @@ impl<W: Write> Drop for EventLog<W> {
     /// Writes what is buffered.
     fn drop(&mut self) {
         let done = self.out.flush();
-        self.trouble.note(done);
+        self.first_error.note(done);
     }
 }
 

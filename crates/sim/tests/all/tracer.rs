@@ -115,7 +115,7 @@ fn every_packet_of_every_link_is_traced_once() {
         losses += link.wire.lost + link.wire.down;
     }
     assert!(drops > 0 && losses > 0, "{drops} drops, {losses} losses");
-    assert_eq!(seen.undecodable, 0, "what is told is the packet");
+    assert_eq!(seen.undecodable, 0, "the tracer receives the whole packet");
     assert_eq!(seen.flows.len(), 2, "{:?}", seen.flows);
     assert_eq!(seen.flows[0], (0, name("/p/x").to_string(), None));
     assert_eq!(seen.flows[1].2, Some(true));

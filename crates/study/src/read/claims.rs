@@ -129,7 +129,7 @@ fn number(
         return None;
     };
     if raw.reason.trim().is_empty() {
-        reading.doc.mistake(given.span(), "why so much? `reason` says it");
+        reading.doc.mistake(given.span(), "a tolerance needs its `reason`");
     }
     let published = published?;
     let tolerance = or_mistake(reading, given, Tolerance::new(given.get_ref(), &published))?;

@@ -185,8 +185,8 @@ fn cases(
             }
             ref meant => {
                 let why = match meant.is_empty() {
-                    true => "no combination of what is swept is so".to_owned(),
-                    false => format!("{} combinations of what is swept are so", meant.len()),
+                    true => "no combination of the swept values matches".to_owned(),
+                    false => format!("{} combinations of the swept values match", meant.len()),
                 };
                 reading.doc.mistake(name.span(), format!("case `{}`: {why}", name.get_ref()));
             }

@@ -70,7 +70,7 @@ pub fn selector(named: &[(Subject, &str)], is_run: bool) -> Result<Selector, Str
     match (named, is_run) {
         ([(subject, which)], false) => Ok(Selector::new(*subject, which)),
         ([], true) => Ok(Selector { subject: None, which: "*".to_owned() }),
-        _ => Err("it is of one of these: flow, link, node, workload, network, run".to_owned()),
+        _ => Err("its subject must be one of: flow, link, node, workload, network, run".to_owned()),
     }
 }
 

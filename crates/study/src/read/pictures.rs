@@ -82,12 +82,14 @@ fn drawn(raw: &raw::Picture, names: Names<'_>) -> Result<Drawn, String> {
 /// Fields of another kind of picture are rejected.
 fn fits(raw: &raw::Picture) -> Result<(), String> {
     match raw.kind {
-        PictureKind::Time if raw.log => Err("time goes on evenly: `log` is of a `cdf` or `curve`"),
+        PictureKind::Time if raw.log => {
+            Err("`log` is only for a `cdf` or `curve`: the time axis is linear")
+        }
         PictureKind::Cdf | PictureKind::Curve if raw.share => {
-            Err("`share` is of lines over `time`")
+            Err("`share` is only for lines over `time`")
         }
         PictureKind::Time | PictureKind::Cdf if !raw.along.is_empty() => {
-            Err("`along` is what the swept field of a `curve` is called")
+            Err("`along` is only for a `curve`: the label of its swept field")
         }
         _ => Ok(()),
     }

@@ -268,7 +268,7 @@ pub struct Claim {
     /// `points` for `%`. Of an order with `~` what is about equal, as a share of the larger term.
     #[field(form = "share, or number and unit")]
     pub tolerance: Option<Spanned<String>>,
-    /// Why so much.
+    /// The reason for the tolerance.
     #[serde(default)]
     pub reason: String,
     /// If it does not hold: the heading of `deviations.md` that says why. A sensitivity has to name
@@ -318,7 +318,7 @@ selecting! {
         /// The label of the axis of values.
         #[serde(default)]
         pub y: String,
-        /// Of `time`: each line as its share of what all lines of the case come to.
+        /// Of `time`: each line as its share of the sum of all lines of the case.
         #[field(default = false)]
         #[serde(default)]
         pub share: bool,

@@ -50,7 +50,7 @@ pub fn read(
     });
     let runs: Vec<_> = runs.collect();
     if runs.len() < chosen.len() {
-        let why = "[experiment.testbed] sets what its cases are told apart by";
+        let why = "[experiment.testbed] sets a field that distinguishes its cases";
         reading.doc.mistake(raw.name.span(), why);
         return None;
     }

@@ -119,11 +119,11 @@ impl std::fmt::Display for StallCause {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             StallCause::Unanswered => f.write_str("requests went unanswered"),
-            StallCause::Forged => f.write_str("what came before is not what its publisher signed"),
+            StallCause::Forged => f.write_str("the last answer is not what its publisher signed"),
             StallCause::Nack(NackReason::None) => {
                 f.write_str("a producer answered that it has no such packet")
             }
-            StallCause::Nack(reason) => write!(f, "the network said: {reason}"),
+            StallCause::Nack(reason) => write!(f, "rejected by the network: {reason}"),
         }
     }
 }

@@ -153,7 +153,9 @@ mod tests {
         assert_eq!(ranges.most(1), 50, "the second Interest left before the first Nack came");
         ranges.rejected(Time(60), Time(51));
         assert_eq!(ranges.most(1), 25);
-        [Place::First, Place::Behind, Place::Alone].map(|place| ranges.answered(place));
+        for place in [Place::First, Place::Behind, Place::Alone] {
+            ranges.answered(place);
+        }
         assert_eq!(ranges.most(1), 27);
         (0..MAX_RANGE).for_each(|_| ranges.answered(Place::First));
         assert_eq!(ranges.most(1), 100);

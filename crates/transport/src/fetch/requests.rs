@@ -554,8 +554,9 @@ impl Requests {
         let flying = self.flight.get(item);
         let until = flying.and_then(|f| {
             let spread = self.flight.spread_of(now, f.lane);
-            let told = (spread > Duration::ZERO).then(|| self.rtt().overdue_at(f.sent_at) + spread);
-            told.max(Some(self.controller.overdue_at(f.lane, f.sent_at)))
+            let stated =
+                (spread > Duration::ZERO).then(|| self.rtt().overdue_at(f.sent_at) + spread);
+            stated.max(Some(self.controller.overdue_at(f.lane, f.sent_at)))
         });
         until.is_some_and(|until| until > now && self.flight.defer(item, until))
     }

@@ -3,10 +3,14 @@
 use crate::cli::DaemonArgs;
 use crate::exit::{Failure, Kind};
 use crate::output;
+use net::config::json_schema;
 use router::service::{Service, ServiceError};
 
-/// Runs the forwarder, or checks its configuration.
+/// Runs the forwarder, checks its configuration, or prints the schema of configurations.
 pub fn run(args: &DaemonArgs) -> Result<(), Failure> {
+    if args.schema {
+        return output::result(json_schema::text().trim_end());
+    }
     let service = Service::new("weir daemon", args.config.clone());
     if !args.check {
         return Ok(service.run()?);

@@ -35,8 +35,8 @@ impl Session {
         Ok(Session { connection, json: args.json, stop })
     }
 
-    /// Sends a command; `what` says what it does. An answer with one of the codes `also` is none of
-    /// rejection.
+    /// Sends a command; `what` names its action in messages. A response with one of the codes
+    /// `also` is not an error.
     fn command(
         &mut self,
         verb: [&str; 3],

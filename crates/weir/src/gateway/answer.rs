@@ -45,12 +45,12 @@ const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 const GONE: &str = "the client disconnected";
 
 /// The head of an answer that has begun. If it is dropped, the client has gone.
-pub struct Coming {
+pub struct PendingHead {
     take: oneshot::Receiver<Outcome>,
     _needed: Needed,
 }
 
-impl Coming {
+impl PendingHead {
     /// Waits for the head; `None` if none comes.
     pub async fn head(self) -> Option<Outcome> {
         self.take.await.ok()
@@ -59,7 +59,7 @@ impl Coming {
 
 /// Begins to answer. The answer's head comes when something of the object was verified.
 /// The fetch holds the slot until it is over.
-pub fn begin(gateway: &Arc<Gateway>, ask: Ask, answered: Answered, slot: Arc<Slot>) -> Coming {
+pub fn begin(gateway: &Arc<Gateway>, ask: Ask, answered: Answered, slot: Arc<Slot>) -> PendingHead {
     let (give, take) = oneshot::channel();
     let (stop, needed) = gateway.stop.part();
     let gateway = Arc::clone(gateway);
@@ -68,7 +68,7 @@ pub fn begin(gateway: &Arc<Gateway>, ask: Ask, answered: Answered, slot: Arc<Slo
         answer(&gateway, ask, give, answered, &stop);
         drop(slot);
     });
-    Coming { take, _needed: needed }
+    PendingHead { take, _needed: needed }
 }
 
 /// `stop` is also set when the client has gone, or has the head.

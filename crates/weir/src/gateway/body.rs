@@ -62,7 +62,7 @@ impl AnswerBody {
         let Some(asked) = &mut self.asked else { return };
         match next {
             // It is asked for the next bytes when the client's window has room for them.
-            Some(Ok(_)) if asked.client().is_stream() => asked.client().stalls(),
+            Some(Ok(_)) if asked.client().is_stream() => asked.client().mark_stalled(),
             Some(Ok(_)) => {}
             // An answer that is cut was not taken back by the client.
             Some(Err(_)) | None => asked.end(),
@@ -81,7 +81,7 @@ impl Body for AnswerBody {
         let body = self.get_mut();
         let most = if body.is_stream() { FRAME } else { usize::MAX };
         if let Some(asked) = body.asked.as_ref().filter(|asked| asked.client().is_stream()) {
-            asked.client().moves();
+            asked.client().mark_progress();
         }
         let next = match &mut body.content {
             Content::Text(text) if text.is_empty() => None,

@@ -62,13 +62,13 @@ impl Client {
         self.connection.is_some()
     }
 
-    /// It takes nothing now.
-    pub fn stalls(&self) {
+    /// Records that the client takes no bytes now.
+    pub fn mark_stalled(&self) {
         self.lock().stalled.get_or_insert_with(monotonic);
     }
 
-    /// It has taken something.
-    pub fn moves(&self) {
+    /// Records that the client has taken bytes.
+    pub fn mark_progress(&self) {
         let mut flow = self.lock();
         flow.stalled = None;
         flow.moved = monotonic();
@@ -92,9 +92,9 @@ impl Client {
         if self.is_busy() { Duration::ZERO } else { now.since(self.lock().moved) }
     }
 
-    /// A request was taken back before its answer. A connection on which that happens too often is
-    /// closed.
-    pub fn resets(&self) {
+    /// Counts a request that was cancelled before its answer. Closes the connection if there are
+    /// too many.
+    pub fn count_reset(&self) {
         let Some(connection) = &self.connection else { return };
         let now = monotonic();
         let mut flow = connection.lock();
@@ -172,7 +172,7 @@ impl Asked {
 impl Drop for Asked {
     fn drop(&mut self) {
         if !self.is_over {
-            self.client.resets();
+            self.client.count_reset();
         }
     }
 }
@@ -205,13 +205,13 @@ mod tests {
     fn a_stream_stalls_alone_or_with_its_connection() {
         let connection = connection();
         let streams = [Client::stream(&connection), Client::stream(&connection)];
-        streams[0].stalls();
+        streams[0].mark_stalled();
         assert!(streams[0].stalled().is_some() && streams[1].stalled().is_none());
         assert!(connection.stalled().is_none());
-        connection.stalls();
+        connection.mark_stalled();
         assert!(streams[1].stalled().is_some());
-        connection.moves();
-        streams[0].moves();
+        connection.mark_progress();
+        streams[0].mark_progress();
         assert!(streams.iter().all(|stream| stream.stalled().is_none()));
     }
 

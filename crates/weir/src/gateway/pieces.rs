@@ -44,8 +44,9 @@ impl Writer {
 }
 
 impl Pieces {
-    /// Waits for the first bytes, or the end. Returns false if the body breaks off before.
-    pub fn begins(&mut self) -> bool {
+    /// Waits for the first bytes, or for the end of the body. Returns false if the client
+    /// disconnects before.
+    pub fn wait_for_start(&mut self) -> bool {
         self.wait().is_ok()
     }
 

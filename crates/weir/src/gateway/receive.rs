@@ -163,7 +163,7 @@ async fn send_to_store(
         let found = keeper.room().map_err(StoreFailure::from);
         let found = found.and_then(|room| Ok((room, keeper.version(&wanted.name)?)));
         // Nothing is made before the upload is permitted and begins.
-        let begins = show.send(found).is_ok() && reader.begins();
+        let begins = show.send(found).is_ok() && reader.wait_for_start();
         let kept = begins.then(|| {
             let permit = |newest| {
                 under_way.clear_account();

@@ -206,10 +206,10 @@ mod tests {
         let (flood, victim) = (client("192.0.2.1"), client("192.0.2.2"));
         let of_flood: Vec<_> = (0..3).map(|_| slots.take(&flood).unwrap()).collect();
         let of_victim = slots.take(&victim).unwrap().try_recv();
-        victim.stalls();
+        victim.mark_stalled();
         assert_eq!((of_flood.len(), of_victim.is_ok()), (3, true));
         assert!(slots.stalled(Duration::ZERO).is_empty());
-        flood.stalls();
+        flood.mark_stalled();
         let ended = slots.stalled(Duration::ZERO);
         assert!(ended.len() == 1 && Arc::ptr_eq(&ended[0], &flood));
     }
@@ -262,15 +262,15 @@ mod tests {
         let slots = Slots::new(2);
         let (reads, stalls) = (client("192.0.2.1"), client("192.0.2.2"));
         let _slots = [&reads, &stalls].map(|one| slots.take(one).unwrap().try_recv().unwrap());
-        stalls.stalls();
+        stalls.mark_stalled();
         assert!(slots.stalled(Duration::ZERO).is_empty(), "nobody waits");
         let waiting = take(&slots, "192.0.2.3");
         let found = slots.stalled(Duration::ZERO);
         assert!(found.len() == 1 && Arc::ptr_eq(&found[0], &stalls));
         assert!(slots.stalled(Duration::from_secs(60)).is_empty(), "not for so long");
-        stalls.moves();
+        stalls.mark_progress();
         assert!(slots.stalled(Duration::ZERO).is_empty());
-        stalls.stalls();
+        stalls.mark_stalled();
         drop(waiting);
         assert!(slots.stalled(Duration::ZERO).is_empty());
     }

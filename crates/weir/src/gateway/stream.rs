@@ -30,8 +30,8 @@ impl Watched {
 
     fn note(&self, written: Poll<Result<usize>>) -> Poll<Result<usize>> {
         match written {
-            Poll::Pending => self.client.stalls(),
-            Poll::Ready(_) => self.client.moves(),
+            Poll::Pending => self.client.mark_stalled(),
+            Poll::Ready(_) => self.client.mark_progress(),
         }
         written
     }

@@ -24,12 +24,12 @@ fn the_bound_and_what_the_path_holds_may_be_on_the_way() {
     // 10,000 bytes came back in one smallest round trip: that is what the path holds.
     let now = Time(MS);
     let mut sent = 0;
-    while window.opens() <= now {
+    while window.opens_at() <= now {
         send(&mut window, now, &mut tx);
         sent += 1;
     }
     assert_eq!(sent, 7, "60,000 and 10,000 bytes");
-    assert_eq!(window.opens(), Time(MS) + PATIENCE);
+    assert_eq!(window.opens_at(), Time(MS) + PATIENCE);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn an_acknowledgement_stands_for_everything_before() {
     let markers: Vec<_> = (0..7).filter_map(|_| send(&mut window, Time(MS), &mut tx)).collect();
     assert_eq!(markers.len(), 3, "a sixth of 70,000 is more than one packet: each second one");
     window.on_ack(Time(2 * MS), markers[1]);
-    assert_eq!(window.opens(), Time::ZERO);
+    assert_eq!(window.opens_at(), Time::ZERO);
     assert_eq!(window.sent - window.acknowledged, 30_000);
     window.on_ack(Time(2 * MS), markers[0]);
     window.on_ack(Time(2 * MS), 12_345);
@@ -66,7 +66,7 @@ fn on_a_long_path_it_doubles_each_round_trip() {
     for _ in 0..3 {
         let before = window.sent;
         let mut latest = None;
-        while window.opens() <= now {
+        while window.opens_at() <= now {
             latest = send(&mut window, now, &mut tx).or(latest);
         }
         sent.push((window.sent - before) / 10_000);
@@ -89,7 +89,7 @@ fn there_is_none_while_every_acknowledgement_is_late() {
     for step in 0..700 {
         now += Duration(MS);
         window.expire(now);
-        if window.opens() <= now {
+        if window.opens_at() <= now {
             let sent = send(&mut window, now, &mut tx);
             oldest.extend(sent.map(|tx| (now + Duration(300 * MS), tx)));
         } else {
@@ -106,7 +106,7 @@ fn there_is_none_while_every_acknowledgement_is_late() {
     for _ in 0..100 {
         send(&mut window, now, &mut tx);
     }
-    assert!(window.opens() > now);
+    assert!(window.opens_at() > now);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn silence_ends_the_bound_for_ten_seconds() {
     for _ in 0..100 {
         send(&mut window, now, &mut tx);
     }
-    assert_eq!(window.opens(), Time::ZERO);
+    assert_eq!(window.opens_at(), Time::ZERO);
     assert!(!window.wants_marker(now + PROBE - Duration(1)));
     now += PROBE;
     let tx = send(&mut window, now, &mut tx).unwrap();

@@ -7,12 +7,12 @@ use std::collections::BinaryHeap;
 use super::table::FaceTable;
 use crate::tables::FaceId;
 
-/// A heap of instants. An entry that is not its face's deadline any more is left where it is and
-/// passed over when it comes to the top: a face that is paced changes its deadline with every
-/// packet, and takes no memory from the allocator for it.
+/// A heap of instants. An entry that is no longer its face's deadline stays in place and is skipped
+/// when it reaches the top: a paced face changes its deadline with every packet, and allocates no
+/// memory for it.
 ///
 /// Invariants: each face's deadline has an entry; the first entry is some face's deadline; there
-/// are at most [`MOST_STALE`] entries to a face, and some.
+/// are at most [`MOST_STALE`] entries per face, and [`SOME`] more.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
     heap: BinaryHeap<Reverse<(Time, FaceId)>>,

@@ -9,8 +9,8 @@ use crate::management::response::ControlResponse;
 use control::{Duration, Time};
 use forwarder::{FaceId, Forwarder, Wire};
 
-/// How long a connection may take: less than the programs wait that asked for it.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// The time limit for a connection. It is shorter than the timeout of the requesting program.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl ControlPlane {
     /// Executes an order, and replies when it is done.
@@ -24,7 +24,7 @@ impl ControlPlane {
         let response = match &order.task {
             Task::Create(create) => match faces.create(forwarder, create, now) {
                 Ok(Made::Begun(face)) => {
-                    let until = now + PATIENCE;
+                    let until = now + CONNECT_TIMEOUT;
                     return self.connecting.push(Connecting { face, order, until });
                 }
                 Ok(Made::Connected(face)) => made(faces, face, &order.asked),

@@ -167,7 +167,7 @@ impl ControlPlane {
     ) -> Result<(), DaemonError> {
         let StaticRoute { prefix, face, cost } = route;
         let key = RouteKey { face: *face, origin: ORIGIN_STATIC };
-        // Longer prefixes are what the file says of them, too, and inherit nothing.
+        // No CHILD_INHERIT: the file states the routes of longer prefixes, too.
         let entry = Route { cost: *cost, flags: 0, expires: None };
         let added = self.management.rib().add(forwarder, prefix, key, entry);
         added.map_err(DaemonError::table(prefix))

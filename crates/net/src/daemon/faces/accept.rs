@@ -119,9 +119,9 @@ impl FaceSet {
             source: Source::Internet(peer.ip()),
             scope: Scope::NonLocal,
             transport: Transport::Datagrams,
-            bytes: Face::keeps(true),
+            bytes: Face::base_memory(true),
         };
-        if !self.makes_room(forwarder, &newcomer, now) {
+        if !self.make_room(forwarder, &newcomer, now) {
             return None;
         }
         let listener = self.listeners.local_for(peer);
@@ -183,8 +183,9 @@ impl FaceSet {
         self.admit(forwarder, face, peer)
     }
 
-    /// Makes room for the face of one more peer; says whether there is.
-    pub(super) fn makes_room(
+    /// Closes an idle face if the face of one more peer needs its place. Returns false if the
+    /// limits leave no room.
+    pub(super) fn make_room(
         &mut self,
         forwarder: &mut Forwarder,
         newcomer: &Newcomer,
@@ -210,8 +211,9 @@ impl FaceSet {
         false
     }
 
-    /// Makes room for one more application of a user; says whether there is.
-    fn makes_room_for_application(
+    /// Closes a silent connection if one more application of a user needs its place. Returns false
+    /// if the limits leave no room.
+    fn make_room_for_application(
         &mut self,
         forwarder: &mut Forwarder,
         account: Option<Account>,
@@ -262,7 +264,7 @@ impl FaceSet {
             }
             let local_uri = FaceUri::Unix(listener.path().to_owned()).to_string();
             let Some(socket) = listener.accept()? else { break };
-            if !self.makes_room_for_application(forwarder, socket.account()) {
+            if !self.make_room_for_application(forwarder, socket.account()) {
                 tracing::warn!("no room for another application");
                 continue;
             }
@@ -326,10 +328,10 @@ impl FaceSet {
         local: bool,
         now: Time,
     ) {
-        let bytes = Face::keeps(false) + socket.memory();
+        let bytes = Face::base_memory(false) + socket.memory();
         let scope = if local { Scope::Local } else { Scope::NonLocal };
         let (source, transport) = (Source::Internet(address), Transport::Connections);
-        if !self.makes_room(forwarder, &Newcomer { source, scope, transport, bytes }, now) {
+        if !self.make_room(forwarder, &Newcomer { source, scope, transport, bytes }, now) {
             return;
         }
         let link = self.settings.on_demand.link.clone();
@@ -349,7 +351,7 @@ impl FaceSet {
     ) {
         let scope = if local { Scope::Local } else { Scope::NonLocal };
         let own = socket.memory();
-        if !forwarder.has_room_for_face(scope, Face::keeps(false) + own) {
+        if !forwarder.has_room_for_face(scope, Face::base_memory(false) + own) {
             tracing::warn!(%uri, "no memory for another face");
             return;
         }
@@ -430,9 +432,9 @@ impl FaceSet {
             source: Source::Station(from),
             scope: Scope::NonLocal,
             transport: Transport::Frames,
-            bytes: Face::keeps(true),
+            bytes: Face::base_memory(true),
         };
-        if !self.makes_room(forwarder, &newcomer, now) {
+        if !self.make_room(forwarder, &newcomer, now) {
             return None;
         }
         let FaceSet { devices, registry, settings, .. } = self;

@@ -163,7 +163,7 @@ impl FaceSet {
             nacks: link.nacks && !is_group,
             capability: Capability::default(),
             announce: Announce::Answer,
-            outside: Face::keeps(peer.is_some()),
+            outside: Face::base_memory(peer.is_some()),
             parts: FaceParts {
                 marker: link.parts.marker.as_ref().and_then(|c| c.marker().ok()),
                 shaper: link.parts.shaper.as_ref().and_then(|c| c.shaper().ok()),
@@ -306,7 +306,8 @@ impl FaceSet {
             return Ok(Made::Known(id));
         }
         let most = self.settings.on_demand.max;
-        let has_room = forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(address.is_some()));
+        let has_room =
+            forwarder.has_room_for_face(Scope::NonLocal, Face::base_memory(address.is_some()));
         if self.table.commanded() >= most || !has_room {
             let why = format!("no room for another face; commands may make {most}");
             return Err(Rejected { code: 500, why });

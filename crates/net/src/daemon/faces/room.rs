@@ -97,7 +97,7 @@ pub(super) fn for_application(
     forwarder: &mut Forwarder,
 ) -> Room {
     let user_has_room = user_has_room(account, table, most);
-    let has_memory = forwarder.has_room_for_face(Scope::Local, Face::keeps(false));
+    let has_memory = forwarder.has_room_for_face(Scope::Local, Face::base_memory(false));
     if table.applications() < most && has_memory && user_has_room {
         return Room::Free;
     }

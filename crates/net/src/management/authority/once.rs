@@ -31,15 +31,15 @@ type Digest = [u8; 16];
 #[derive(Clone, Copy, Debug)]
 struct Accepted {
     face: FaceId,
-    /// Its time is too long ago after this moment of the wall clock, in milliseconds since 1970,
-    /// and after this one of the clock that never jumps.
+    /// The command expires at this time of the wall clock, in milliseconds since 1970, and at this
+    /// time of the clock that never jumps.
     until_ms: u64,
     until: Time,
 }
 
 /// Commands that were accepted and could be repeated.
 #[derive(Debug)]
-pub(super) struct Once {
+pub(super) struct AcceptedCommands {
     most: usize,
     accepted: BTreeMap<Digest, Accepted>,
     /// How many of them came over a face.
@@ -47,10 +47,15 @@ pub(super) struct Once {
     looked: Time,
 }
 
-impl Once {
-    /// A memory of so many commands.
-    pub fn new(most: usize) -> Once {
-        Once { most, accepted: BTreeMap::new(), by_face: BTreeMap::new(), looked: Time(0) }
+impl AcceptedCommands {
+    /// A memory of at most `most` commands.
+    pub fn new(most: usize) -> AcceptedCommands {
+        AcceptedCommands {
+            most,
+            accepted: BTreeMap::new(),
+            by_face: BTreeMap::new(),
+            looked: Time(0),
+        }
     }
 
     /// Bytes that it takes.
@@ -153,7 +158,7 @@ mod tests {
 
     /// True if a command of that time is accepted; `n` makes it another one.
     fn admit(
-        once: &mut Once,
+        once: &mut AcceptedCommands,
         (face, n): (u64, u64),
         time_ms: u64,
         (now_s, wall_ms): (u64, u64),
@@ -167,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_command_is_accepted_once_by_whatever_face() {
-        let mut once = Once::new(100);
+        let mut once = AcceptedCommands::new(100);
         assert_eq!(admit(&mut once, (1, 1), WALL, (0, WALL)), Ok(()));
         for face in [1, 2] {
             let why = admit(&mut once, (face, 1), WALL, (119, WALL + 119_000)).unwrap_err();
@@ -180,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_command_from_the_future_is_remembered_for_twice_the_skew() {
-        let mut once = Once::new(100);
+        let mut once = AcceptedCommands::new(100);
         let time = WALL + 120_000;
         assert_eq!(admit(&mut once, (1, 1), time, (0, WALL)), Ok(()));
         // Others have the memory looked through.
@@ -193,8 +198,8 @@ mod tests {
 
     #[test]
     fn a_face_cannot_use_up_the_memory_of_others() {
-        let mut once = Once::new(100);
-        let accepted = |once: &mut Once, face, at: (u64, u64)| {
+        let mut once = AcceptedCommands::new(100);
+        let accepted = |once: &mut AcceptedCommands, face, at: (u64, u64)| {
             let all = (0..200).map(|n| admit(once, (face, face * 1000 + n + at.0), at.1, at));
             all.filter(Result::is_ok).count()
         };
@@ -212,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_jumps_forward_and_back_makes_no_command_new() {
-        let mut once = Once::new(100);
+        let mut once = AcceptedCommands::new(100);
         assert_eq!(admit(&mut once, (1, 1), WALL, (0, WALL)), Ok(()));
         let hour = WALL + 3_600_000;
         assert_eq!(admit(&mut once, (1, 2), hour, (20, hour)), Ok(()));
@@ -227,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_memory_is_looked_through_every_ten_seconds_and_no_more_often() {
-        let mut once = Once::new(100);
+        let mut once = AcceptedCommands::new(100);
         // Its time is too long ago after a second.
         assert_eq!(admit(&mut once, (1, 1), WALL - 119_000, (0, WALL)), Ok(()));
         for (s, remembered) in [(2, 2), (9, 3), (10, 3), (11, 4)] {
@@ -239,7 +244,7 @@ mod tests {
 
     #[test]
     fn of_faces_whose_commands_are_forgotten_nothing_is_kept() {
-        let mut once = Once::new(100);
+        let mut once = AcceptedCommands::new(100);
         for face in 1..=20 {
             assert_eq!(admit(&mut once, (face, face), WALL, (0, WALL)), Ok(()));
         }
@@ -252,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_set_back_locks_a_face_out_for_no_longer_than_the_skew() {
-        let mut once = Once::new(100);
+        let mut once = AcceptedCommands::new(100);
         let mut n = 0;
         let mut accepted = |s: u64, wall| {
             n += 1;

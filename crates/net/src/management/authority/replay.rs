@@ -33,8 +33,8 @@ pub(super) struct Replays {
 }
 
 impl Replays {
-    /// Takes a command for new: it was made about now and later than the key's last one, with a
-    /// nonce that was not received before and, if it has a number, with a greater one.
+    /// Accepts a command if it is new: signed about now and after the key's last one, with a nonce
+    /// that was not received before and, if it has a sequence number, with a greater one.
     pub fn admit(
         &mut self,
         key: Name,

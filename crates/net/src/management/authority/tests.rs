@@ -56,10 +56,10 @@ fn numbered(
 fn permit(authority: &mut Authority, wire: &[u8], from: Origin, at: u64) -> Result<(), String> {
     let interest = Interest::decode(wire).unwrap();
     let command = Command::take(&interest).unwrap();
-    let grant = authority.permit(&command, from, None, at).map_err(|doubt| match doubt {
-        Doubt::Rejected(rejection) => rejection.to_string(),
-        Doubt::Untrusted(why, _) => why,
-        Doubt::Lacks(lack) => format!("{} lacks", lack.name),
+    let grant = authority.permit(&command, from, None, at).map_err(|denial| match denial {
+        Denial::Rejected(rejection) => rejection.to_string(),
+        Denial::Untrusted(why, _) => why,
+        Denial::Missing(missing) => format!("{} lacks", missing.name),
     })?;
     let arrival = Arrival { from: FaceId(1), now: LATER, wall_ms: at };
     authority.admit(grant, &command.claim, arrival).map_err(|rejection| rejection.to_string())
@@ -70,7 +70,7 @@ fn rule(certificate: &Certificate) -> Rule {
         from: Origin::Remote,
         modules: vec!["rib".to_owned()],
         prefix: "/a".parse().unwrap(),
-        who: Who::Key(Box::new(certificate.clone())),
+        who: AcceptedSignature::Key(Box::new(certificate.clone())),
         users: Users::default(),
         is_bounded: false,
         skew: Duration::from_secs(120),
@@ -91,7 +91,7 @@ fn without_rules_applications_may_do_everything_and_peers_nothing() {
 // signed-interest.rst, "Processing": [signed-interest-10].
 #[test]
 fn a_command_that_no_key_vouches_for_is_new_and_accepted_once() {
-    let anybody = |from| Rule { who: Who::Anybody, from, ..rule(&key(1).1) };
+    let anybody = |from| Rule { who: AcceptedSignature::Any, from, ..rule(&key(1).1) };
     for from in [Origin::Local, Origin::Remote] {
         let mut authority = Authority::new(vec![anybody(from)]);
         let mut submit = |wire: &[u8]| permit(&mut authority, wire, from, NOW);
@@ -266,7 +266,7 @@ fn trusted(rules: &[(&str, &str)], who: &str, offers: bool) -> Result<(), String
     let schema = Schema::Rules(rules.chain([vouches]).collect());
     let validator = Arc::new(Validator::new(vec![operator.1.clone()], schema));
     let wire = command(Some(&customer), NOW, b"n");
-    let who = Who::Trusted(Arc::clone(&validator));
+    let who = AcceptedSignature::Trusted(Arc::clone(&validator));
     let mut authority = Authority::new(vec![Rule { who, ..rule(&operator.1) }]);
     if offers {
         validator.offer(&packet::Data::decode(customer.1.wire()).unwrap()).unwrap();
@@ -304,7 +304,7 @@ fn commands_awaiting_a_certificate_are_not_recorded_as_seen() {
         .to_vec(),
     );
     let validator = Arc::new(Validator::new(vec![operator.1.clone()], anyone));
-    let who = Who::Trusted(Arc::clone(&validator));
+    let who = AcceptedSignature::Trusted(Arc::clone(&validator));
     // If this rule cannot allow the command, the objection of another one is reported.
     let rules = vec![Rule { who, ..rule(&operator.1) }, rule(&key(2).1)];
     let mut authority = Authority::new(rules);
@@ -332,15 +332,15 @@ fn of_a_chain_with_a_wrong_signature_the_certificates_are_named() {
     let schema = security::trust::Schema::Rules(rules);
     let validator = Arc::new(Validator::new(vec![operator.1.clone()], schema));
     validator.offer(&packet::Data::decode(customer.1.wire()).unwrap()).unwrap();
-    let who = Who::Trusted(validator);
+    let who = AcceptedSignature::Trusted(validator);
     let mut authority = Authority::new(vec![Rule { who, ..rule(&operator.1) }]);
     // By another key, under the name of the customer's: the certificate may be a forged one.
     let forger = (SecretKey::ed25519(&[77; 32]), customer.1.clone());
     let wire = command(Some(&forger), NOW, b"n");
     let interest = Interest::decode(&wire).unwrap();
     let command = Command::take(&interest).unwrap();
-    let doubt = authority.permit(&command, Origin::Remote, None, NOW).unwrap_err();
-    let Doubt::Untrusted(why, chain) = doubt else { panic!("{doubt:?}") };
+    let denial = authority.permit(&command, Origin::Remote, None, NOW).unwrap_err();
+    let Denial::Untrusted(why, chain) = denial else { panic!("{denial:?}") };
     assert!(chain.contains(customer.1.name()), "{chain:?}: {why}");
 }
 
@@ -410,7 +410,7 @@ fn a_key_is_named_by_itself_its_certificates_and_its_digest() {
 #[test]
 fn memory_counts_commands_of_applications_and_of_peers() {
     let rules = [Origin::Local, Origin::Remote];
-    let rules = rules.map(|from| Rule { who: Who::Anybody, from, ..rule(&key(1).1) });
+    let rules = rules.map(|from| Rule { who: AcceptedSignature::Any, from, ..rule(&key(1).1) });
     let mut authority = Authority::new(rules.to_vec());
     assert_eq!(authority.memory(), 0);
     let mut submit = |from, nonce: &[u8]| {
@@ -436,7 +436,7 @@ fn a_user_whom_no_rule_lets_is_named() {
         let account = Some(Account { uid, gid: Some(uid) });
         match authority.permit(&command, Origin::Local, account, NOW) {
             Ok(_) => Ok(()),
-            Err(Doubt::Rejected(rejection)) => Err(rejection.to_string()),
+            Err(Denial::Rejected(rejection)) => Err(rejection.to_string()),
             Err(_) => panic!("it was judged"),
         }
     };

@@ -9,9 +9,9 @@ fn certificate(identity: &str) -> Certificate {
     Certificate::self_signed(identity.as_ref(), &secret, Validity::days(0, 1), 1)
 }
 
-fn lack(name: Name) -> Lack {
+fn missing(name: Name) -> MissingCertificate {
     let validator = Arc::new(Validator::new(Vec::new(), Schema::Hierarchy));
-    Lack { name, validator, why: String::new() }
+    MissingCertificate { name, validator, why: String::new() }
 }
 
 fn waiting(face: u64) -> Waiting {
@@ -37,7 +37,7 @@ fn a_certificate_is_asked_for_by_the_routes_and_of_who_needs_it() {
     let mut all = Certificates::default();
     let wanted = certificate("/a");
     let name = wanted.key_name();
-    let needs = lack(name.clone());
+    let needs = missing(name.clone());
     all.wait(Time(0), &needs, waiting(7)).unwrap();
     all.wait(Time(0), &needs, waiting(8)).unwrap();
     assert_eq!(asked(&mut all), [(name.clone(), None)], "once for both");
@@ -62,7 +62,7 @@ fn a_certificate_is_asked_for_by_the_routes_and_of_who_needs_it() {
 fn unanswered_certificate_requests_are_given_up() {
     let mut all = Certificates::default();
     let name = certificate("/a").name().clone();
-    all.wait(Time(0), &lack(name.clone()), waiting(7)).unwrap();
+    all.wait(Time(0), &missing(name.clone()), waiting(7)).unwrap();
     for face in [None, Some(7), None, Some(7)] {
         assert_eq!(asked(&mut all), [(name.clone(), face)]);
         assert!(all.poll_ready().is_none());
@@ -72,16 +72,16 @@ fn unanswered_certificate_requests_are_given_up() {
     assert!(all.poll_ready().unwrap().is_last);
     assert_eq!((asked(&mut all), all.next_deadline()), (vec![], None));
     let again = Waiting { is_last: true, ..waiting(7) };
-    assert!(all.wait(Time(0), &lack(name.clone()), again).is_err());
+    assert!(all.wait(Time(0), &missing(name.clone()), again).is_err());
     let patient = Time(0) + PATIENCE;
-    assert!(all.wait(patient, &lack(name), waiting(7)).unwrap_err().contains("in time"));
+    assert!(all.wait(patient, &missing(name), waiting(7)).unwrap_err().contains("in time"));
 }
 
 #[test]
 fn an_invalid_certificate_is_requested_elsewhere() {
     let mut all = Certificates::default();
     let name = certificate("/a").name().clone();
-    all.wait(Time(0), &lack(name.clone()), waiting(7)).unwrap();
+    all.wait(Time(0), &missing(name.clone()), waiting(7)).unwrap();
     let junk = packet::DataBuf::new(name.clone(), b"junk".to_vec()).encode_digest();
     asked(&mut all);
     all.receive(Time(0) + SECOND, &Data::decode(&junk).unwrap());
@@ -94,21 +94,21 @@ fn each_face_and_all_together_have_bounds() {
     let mut all = Certificates::default();
     let named = |n: usize| format!("/n{n}/KEY/k").parse::<Name>().unwrap();
     for n in 0..FETCHES_OF_FACE {
-        all.wait(Time(0), &lack(named(n)), waiting(1)).unwrap();
+        all.wait(Time(0), &missing(named(n)), waiting(1)).unwrap();
     }
-    let rejected = all.wait(Time(0), &lack(named(99)), waiting(1)).unwrap_err();
+    let rejected = all.wait(Time(0), &missing(named(99)), waiting(1)).unwrap_err();
     assert!(rejected.contains("too many certificates"), "{rejected}");
     // More may wait for what is asked for already, up to a bound.
     for _ in FETCHES_OF_FACE..WAITING_OF_FACE {
-        all.wait(Time(0), &lack(named(0)), waiting(1)).unwrap();
+        all.wait(Time(0), &missing(named(0)), waiting(1)).unwrap();
     }
-    let rejected = all.wait(Time(0), &lack(named(0)), waiting(1)).unwrap_err();
+    let rejected = all.wait(Time(0), &missing(named(0)), waiting(1)).unwrap_err();
     assert!(rejected.contains("too many packets already wait"), "{rejected}");
     // Another face is not concerned, but there is a bound for all of them.
     let mut taken = 0;
     for n in 0..1000 {
         taken +=
-            usize::from(all.wait(Time(0), &lack(named(100 + n)), waiting(2 + n as u64)).is_ok());
+            usize::from(all.wait(Time(0), &missing(named(100 + n)), waiting(2 + n as u64)).is_ok());
     }
     assert_eq!(taken, FETCHES - FETCHES_OF_FACE);
     assert!(all.memory() < 1 << 20, "{}", all.memory());
@@ -122,7 +122,7 @@ fn each_face_and_all_together_have_bounds() {
 fn nothing_is_asked_for_that_does_not_leave_its_host() {
     let mut all = Certificates::default();
     for name in ["/localhost/op/KEY/k", "/localhop/op/KEY/k"] {
-        assert!(all.wait(Time(0), &lack(name.parse().unwrap()), waiting(1)).is_err());
+        assert!(all.wait(Time(0), &missing(name.parse().unwrap()), waiting(1)).is_err());
     }
     assert!(asked(&mut all).is_empty());
 }

@@ -1,18 +1,18 @@
-//! The oldest version of a tree that is taken.
+//! The oldest version of a tree that is accepted.
 
 use packet::Name;
 
-/// The newest version of which files may be in the folder; older ones are not taken.
-pub struct Least {
+/// The version below which trees are rejected: the newest one with files in the folder.
+pub struct VersionFloor {
     version: Option<u64>,
     /// The user accepts older versions, too.
     takes_older: bool,
 }
 
-impl Least {
+impl VersionFloor {
     /// Begins with what the folder had before.
-    pub fn new(version: Option<u64>, takes_older: bool) -> Least {
-        Least { version: version.filter(|_| !takes_older), takes_older }
+    pub fn new(version: Option<u64>, takes_older: bool) -> VersionFloor {
+        VersionFloor { version: version.filter(|_| !takes_older), takes_older }
     }
 
     /// The newest version, if this object is older.
@@ -40,13 +40,13 @@ mod tests {
     #[test]
     fn no_attempt_goes_back_to_an_older_version() {
         let object = |version: u64| format!("/tree/v={version}").parse().unwrap();
-        let mut least = Least::new(None, false);
+        let mut least = VersionFloor::new(None, false);
         assert_eq!(least.newer_than(&object(1)), None);
         least.raise(&object(2));
         assert_eq!(least.newer_than(&object(1)), Some(2));
         least.raise(&object(1));
         assert_eq!((least.newer_than(&object(1)), least.newer_than(&object(2))), (Some(2), None));
-        let mut free = Least::new(Some(7), true);
+        let mut free = VersionFloor::new(Some(7), true);
         free.raise(&object(8));
         assert_eq!(free.newer_than(&object(1)), None);
     }

@@ -1,6 +1,6 @@
 //! `weir get NAME/ DIR`
 
-use super::least::{Least, version_of};
+use super::least::{VersionFloor, version_of};
 use super::root::{Found, Search};
 use crate::cli::GetArgs;
 use crate::consumer::Verified;
@@ -124,7 +124,7 @@ struct Getting<'a> {
     /// Keeps the version that the folder has.
     version: Version,
     /// Older versions than that of the folder are not taken.
-    least: Least,
+    least: VersionFloor,
 }
 
 /// The sums of all attempts.
@@ -173,7 +173,7 @@ pub fn fetch(
     // A version in the name is the user's choice, and an empty folder has nothing newer.
     let is_empty = target.is_new || target.is_empty();
     let takes_older = args.older || version_of(&args.name.name).is_some();
-    let least = Least::new(version.read().filter(|_| !is_empty), takes_older);
+    let least = VersionFloor::new(version.read().filter(|_| !is_empty), takes_older);
     let (transfers, stop) = (search.transfers, search.stop);
     let mut getting = Getting { args, folder, transfers, stop, target, choices, version, least };
     if getting.is_older(&found) {

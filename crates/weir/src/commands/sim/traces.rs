@@ -4,7 +4,7 @@ use crate::cli::sim::SimRunArgs;
 use crate::exit::{Failure, Kind};
 use crate::file::is_same;
 use scenario::Batch;
-use scenario::traces::{Capture, EventLog, Places, Several, Tracer, Trouble, check_events};
+use scenario::traces::{Capture, EventLog, FirstError, Places, Several, Tracer, check_events};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub struct Traces {
     kinds: Vec<String>,
     /// By run.
     places: Vec<Places>,
-    trouble: Trouble,
+    first_error: FirstError,
 }
 
 impl Traces {
@@ -50,7 +50,7 @@ impl Traces {
             events: args.events.clone(),
             kinds: args.events_of.clone(),
             places,
-            trouble: Trouble::default(),
+            first_error: FirstError::default(),
         })
     }
 
@@ -60,7 +60,7 @@ impl Traces {
         let file_of = |path: &Path| of_run(path, number, batch.runs.len());
         let mut tracers = Vec::new();
         let done = self.open(run, &file_of, places, &mut tracers);
-        self.trouble.note(done);
+        self.first_error.note(done);
         Some(Box::new(Several(tracers)))
     }
 
@@ -74,26 +74,26 @@ impl Traces {
     ) -> io::Result<()> {
         let scenario = &run.scenario;
         if let Some(path) = &self.pcap {
-            let (out, trouble) = (create(&file_of(path))?, self.trouble.clone());
-            tracers.push(Box::new(Capture::new(out, scenario, places, trouble)?));
+            let (out, first_error) = (create(&file_of(path))?, self.first_error.clone());
+            tracers.push(Box::new(Capture::new(out, scenario, places, first_error)?));
         }
         if let Some(path) = &self.events {
-            let (out, trouble) = (create(&file_of(path))?, self.trouble.clone());
+            let (out, first_error) = (create(&file_of(path))?, self.first_error.clone());
             let (seed, places) = (run.seed, places.clone());
-            let log = EventLog::new(out, scenario, seed, places, &self.kinds, trouble)?;
+            let log = EventLog::new(out, scenario, seed, places, &self.kinds, first_error)?;
             tracers.push(Box::new(log));
         }
         Ok(())
     }
 
     /// True if a write failed: the run can end.
-    pub fn are_broken(&self) -> bool {
-        self.trouble.is_there()
+    pub fn have_failed(&self) -> bool {
+        self.first_error.has_occurred()
     }
 
     /// Says what could not be written.
     pub fn end(&self) -> Result<(), Failure> {
-        match self.trouble.take() {
+        match self.first_error.take() {
             None => Ok(()),
             Some(error) => {
                 let what = format!("cannot write the trace: {error}; the simulation was ended");

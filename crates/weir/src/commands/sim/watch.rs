@@ -32,7 +32,7 @@ impl<'s> Watcher<'s> {
     ) -> Watcher<'s> {
         let runs = batch.runs.iter().map(|run| run.scenario.duration.0);
         let bar = Arc::new(Mutex::new(Some(RunProgress::new(&batch.name, runs, quiet))));
-        #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
+        #[expect(clippy::disallowed_methods, reason = "a driver: it owns the clock")]
         let origin = Instant::now();
         Watcher { batch, traces, origin, stop, folder, bar }
     }
@@ -57,7 +57,7 @@ impl Watch for Watcher<'_> {
         {
             bar.at(progress.run, progress.now.0, progress.events, self.seconds());
         }
-        !self.stop.requested() && !self.traces.is_some_and(Traces::are_broken)
+        !self.stop.requested() && !self.traces.is_some_and(Traces::have_failed)
     }
 
     fn hashing(&self, _run: usize) -> Option<OnHashing> {

@@ -22,8 +22,8 @@ pub fn begin(out: &Path) -> Result<(), Failure> {
     probe.map(drop).map_err(|error| unwritable(out, &error))
 }
 
-/// Keeps what a study came to on real daemons, beside what was kept before of other experiments,
-/// and puts it into the pages that are there.
+/// Keeps the results of a study on real daemons, with the earlier results of other experiments, and
+/// updates the existing pages.
 pub fn keep(out: &Path, study: &Study, done: &OnDaemons) -> Result<(), Failure> {
     let mut whole = done.clone();
     let before = kept(out, &study.name).map(|kept| kept.experiments).unwrap_or_default();

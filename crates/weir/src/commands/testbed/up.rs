@@ -30,7 +30,7 @@ pub fn run(args: &TestbedUpArgs) -> Result<(), Failure> {
     } else {
         show(&described)?;
         if batch.runs.len() > 1 {
-            output::note("of the scenario's sweep it is the first run's network");
+            output::note("this is the network of the first run of the scenario's sweep");
         }
         output::note("Ctrl-C removes it");
     }
