@@ -9,7 +9,7 @@ use crate::pairing::Competitor;
 use crate::wanted::verdicts;
 use control::Duration;
 use scenario::series::{Row, Rows, Subject};
-use scenario::{Batch, Progress, Watch, execute, several};
+use scenario::{Batch, OnHashing, Progress, Watch, execute, run_parallel};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -126,7 +126,7 @@ impl<'a> Runs<'a> {
         watch: &dyn Watch,
         records: &dyn Records,
     ) -> Vec<Option<String>> {
-        several(numbers.len(), jobs.clamp(1, numbers.len().max(1)), |place| {
+        run_parallel(numbers.len(), jobs.clamp(1, numbers.len().max(1)), |place| {
             let kept = self.recorded(numbers[place], watch, records);
             let goes_on = !kept.as_ref().is_ok_and(|kept| kept.interrupted);
             (kept.err(), goes_on)
@@ -204,6 +204,10 @@ impl Watch for Watched<'_> {
         self.watch.progress(Progress { run: self.number, ..progress })
     }
 
+    fn hashing(&self, _run: usize) -> Option<OnHashing> {
+        self.watch.hashing(self.number)
+    }
+
     fn rows(&self, _run: usize) -> Option<Box<dyn Rows>> {
         Some(Box::new(Keeper { tracks: Arc::clone(&self.tracks) }))
     }
@@ -244,7 +248,7 @@ pub fn perform_with(
 ) -> Option<Outcome> {
     let began = watch.seconds();
     let jobs = jobs.clamp(1, runs.all.len().max(1));
-    let records = several(runs.all.len(), jobs, |number| {
+    let records = run_parallel(runs.all.len(), jobs, |number| {
         let kept = runs.recorded(number, watch, records);
         let goes_on = !kept.as_ref().is_ok_and(|kept| kept.interrupted);
         (kept, goes_on)

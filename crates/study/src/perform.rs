@@ -10,7 +10,7 @@ use crate::samples::{Collector, Samples, Wanted};
 use crate::selector::Selector;
 use scenario::result::RunResult;
 use scenario::series::{Rows, Subject, class_label};
-use scenario::{Progress, Watch, execute, several};
+use scenario::{OnHashing, Progress, Watch, execute, run_parallel};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -56,6 +56,10 @@ impl Watch for Watched<'_> {
         self.watch.progress(Progress { run: self.number, ..progress })
     }
 
+    fn hashing(&self, _run: usize) -> Option<OnHashing> {
+        self.watch.hashing(self.number)
+    }
+
     fn rows(&self, _run: usize) -> Option<Box<dyn Rows>> {
         if self.wanted.is_empty() {
             return None;
@@ -84,7 +88,7 @@ pub fn perform_with(
     let began = watch.seconds();
     let all: Vec<(usize, usize)> = study.runs().collect();
     let jobs = jobs.clamp(1, all.len().max(1));
-    let records = several(all.len(), jobs, |number| {
+    let records = run_parallel(all.len(), jobs, |number| {
         let (experiment, run) = all[number];
         let result = done(&study.experiments[experiment], run, number, watch, records);
         // A run that fails does not keep the others from being done.
@@ -134,7 +138,7 @@ pub fn complete(
     records: &dyn Records,
 ) -> Vec<Option<String>> {
     let all: Vec<(usize, usize)> = study.runs().collect();
-    several(numbers.len(), jobs.clamp(1, numbers.len().max(1)), |place| {
+    run_parallel(numbers.len(), jobs.clamp(1, numbers.len().max(1)), |place| {
         let number = numbers[place];
         let (experiment, run) = all[number];
         let result = done(&study.experiments[experiment], run, number, watch, records);

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use control::Size;
-use scenario::{Progress, Watch};
+use scenario::{OnHashing, Progress, Watch};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -213,7 +213,7 @@ fn a_measure_of_several_things_fails_and_hides_nothing() {
     let outcome = outcome(&folder, Quickness::Quick, 2);
     let failures = &outcome.experiments[0].failures;
     assert_eq!(failures.len(), 3, "{failures:?}");
-    assert!(failures[0].starts_with("aimd, seed 1: `queue` is of 4 things"), "{failures:?}");
+    assert!(failures[0].starts_with("aimd, seed 1: `queue` has 4 values"), "{failures:?}");
     assert!(outcome.claims[1].verdict.holds);
 }
 
@@ -222,7 +222,7 @@ fn mistakes_are_reported_with_their_place() {
     for (from, to, line, wanted) in [
         ("9 Mbit/s\"", "9\"", 25, "9 of what? Write the unit"),
         ("tolerance = \"10 %\"\n", "", 21, "claim `rate` has no `tolerance`"),
-        ("reason = \"a tenth\"\n", "", 26, "why so much?"),
+        ("reason = \"a tenth\"\n", "", 26, "a tolerance needs its `reason`"),
         ("{rate.cubic}", "{rate.cubik}", 32, "did you mean `cubic`?"),
         ("\"it-does-not\"", "\"it-does\"", 39, "deviations.md has no heading `it-does`"),
         ("\"a tenth\"\n", "\"a tenth\"\noff = \"it-does-not\"\n", 28, "`found`, as \"12 Mbit/s\""),
@@ -236,8 +236,8 @@ fn mistakes_are_reported_with_their_place() {
         ("x = \"link.queue\"", "x = \"link.delay\"", 61, "`link.delay` is not swept"),
         ("tolerance = \"20 %\"", "tolerance = \"2 s\"", 33, "what counts as equal is a share"),
         ("\"Completion times\"", "\"Rates\"", 109, "another picture with the title `Rates`"),
-        ("log = true\nunit", "share = true\nunit", 61, "`share` is of lines over `time`"),
-        ("unit = \"Mbit/s\"\nmarks", "log = true\nmarks", 41, "time goes on evenly"),
+        ("log = true\nunit", "share = true\nunit", 61, "`share` is only for lines over `time`"),
+        ("unit = \"Mbit/s\"\nmarks", "log = true\nmarks", 41, "the time axis is linear"),
         ("\naimd = \"AIMD\"", "\nreno = \"AIMD\"", 115, "nothing is called `reno`"),
         ("title = \"One flow\"", "titel = \"One flow\"", 8, "titel"),
     ] {
@@ -402,6 +402,31 @@ impl Watch for Once {
         }
         !self.0.load(Relaxed)
     }
+}
+
+/// Ends each run as soon as it can.
+struct Ended;
+
+impl Watch for Ended {
+    fn seconds(&self) -> f64 {
+        0.0
+    }
+
+    fn progress(&self, _progress: Progress) -> bool {
+        false
+    }
+
+    fn hashing(&self, _run: usize) -> Option<OnHashing> {
+        Some(Box::new(|_| false))
+    }
+}
+
+#[test]
+fn a_study_ends_while_an_object_larger_than_any_disk_is_hashed() {
+    let size = "size = \"1000000000000000000 B\"\nsegment = \"8000 B\"\n#";
+    let folder = changed("bottleneck.toml", "size = \"100 MB\"\nsegment = \"1 kB\"\nsigning", size);
+    let outcome = perform(&load(folder.path(), Quickness::Whole).unwrap(), 1, &Ended);
+    assert!(outcome.interrupted);
 }
 
 #[test]

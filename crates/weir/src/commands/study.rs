@@ -14,7 +14,7 @@ use crate::exit::{Failure, Kind};
 use crate::output::{self, RunProgress};
 use crate::signals::Stop;
 use records::Folder;
-use scenario::{Progress, Watch};
+use scenario::{OnHashing, Progress, Watch};
 use schemars::JsonSchema;
 use serde::Serialize;
 use shared::{OUT, all_ran};
@@ -225,7 +225,7 @@ impl Watcher {
         let runs =
             study.runs().map(|(n, run)| study.experiments[n].batch.runs[run].scenario.duration.0);
         let bar = Mutex::new(RunProgress::new(&study.name, runs, quiet));
-        #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
+        #[expect(clippy::disallowed_methods, reason = "a driver: it owns the clock")]
         let origin = Instant::now();
         Watcher { origin, stop, bar }
     }
@@ -247,5 +247,10 @@ impl Watch for Watcher {
             bar.at(progress.run, progress.now.0, progress.events, self.seconds());
         }
         !self.stop.requested()
+    }
+
+    fn hashing(&self, _run: usize) -> Option<OnHashing> {
+        let stop = self.stop.clone();
+        Some(Box::new(move |_| !stop.requested()))
     }
 }

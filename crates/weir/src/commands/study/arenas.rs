@@ -9,7 +9,7 @@ use crate::exit::{Failure, Kind};
 use crate::output::{self, Column, RunProgress, Table};
 use crate::signals::Stop;
 use arena::{Arena, ArenaError, Outcome, Page, Runs};
-use scenario::{Progress, Watch};
+use scenario::{OnHashing, Progress, Watch};
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -186,7 +186,7 @@ impl Watcher {
         let durations = runs.durations().iter().map(|duration| duration.0);
         let bar = RunProgress::new(&arena.name, durations, quiet);
         let bar = Mutex::new(Bar { bar, drawn: 0.0 });
-        #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
+        #[expect(clippy::disallowed_methods, reason = "a driver: it owns the clock")]
         let origin = Instant::now();
         Watcher { origin, stop, bar }
     }
@@ -212,5 +212,10 @@ impl Watch for Watcher {
             bar.bar.at(progress.run, progress.now.0, progress.events, now);
         }
         !self.stop.requested()
+    }
+
+    fn hashing(&self, _run: usize) -> Option<OnHashing> {
+        let stop = self.stop.clone();
+        Some(Box::new(move |_| !stop.requested()))
     }
 }
