@@ -41,9 +41,9 @@ class Person:
         self.test, self.home = test, test.here / name
         self.home.mkdir()
 
-    def weir(self, *argv, status=0, text=None):
-        """Run the program as this person; what it printed."""
-        done = subprocess.run(
+    def tries(self, *argv, text=None):
+        """Run the program as this person, however it ends."""
+        return subprocess.run(
             [self.test.program, *map(str, argv)],
             env={**os.environ, "HOME": str(self.home), "WEIR_HOME": str(self.home)},
             cwd=self.home,
@@ -54,6 +54,10 @@ class Person:
             timeout=PATIENCE,
             check=False,
         )
+
+    def weir(self, *argv, status=0, text=None):
+        """Run the program as this person; what it printed."""
+        done = self.tries(*argv, text=text)
         self.test.assertEqual(done.returncode, status, done.stderr)
         return done.stderr if status else done.stdout
 
@@ -121,6 +125,19 @@ class Keys(Alone):
             )
             self.assertEqual(done.returncode, CANNOT_READ, done.stderr)
             self.assertIn(f"cannot read {home}/keys", done.stderr)
+
+    def test_a_list_without_a_damaged_key_is_a_failure(self):
+        """The other keys are listed."""
+        person = Person(self, "alice")
+        person.new_key("/alice")
+        person.new_key("/bob")
+        damaged = next(file for file in person.home.rglob("*") if "bob" in file.name)
+        damaged.write_bytes(b"nothing")
+        done = person.tries("key", "list")
+        self.assertEqual(done.returncode, CANNOT_READ, done.stderr)
+        self.assertIn("/alice/KEY/", done.stdout)
+        self.assertIn(f"{damaged}", done.stderr)
+        self.assertIn("1 key file cannot be read", done.stderr)
 
     def test_ctrl_c_at_the_prompt(self):
         """The terminal shows what is typed again, and the exit code is that of an interruption."""

@@ -1,7 +1,8 @@
 //! `weir key list`
 
-use crate::exit::Failure;
-use crate::{identity, output};
+use crate::exit::{Failure, Kind};
+use crate::identity;
+use crate::output::{self, counted};
 use schemars::JsonSchema;
 use security::keychain::{KeyEntry, Listing, SharedEntry};
 use security::pib::{Pib, PibKey};
@@ -67,26 +68,33 @@ impl Key {
     }
 }
 
-/// Lists the keys.
+/// Lists the keys. Fails afterwards if one cannot be read.
 pub fn run(json: bool) -> Result<(), Failure> {
     let listing = match identity::keychain()? {
         Some(keychain) => keychain.list()?,
         None => Listing::default(),
     };
-    for problem in &listing.problems {
-        output::note(&format!("weir: {problem}"));
-    }
+    let mut problems: Vec<String> = listing.problems.iter().map(ToString::to_string).collect();
     let mut keys: Vec<_> = listing.keys.iter().map(Key::of).collect();
     keys.extend(listing.shared.iter().map(Key::of_shared));
     match identity::pib() {
         Ok(Some(pib)) => keys.extend(pib.keys().iter().map(|key| Key::of_pib(&pib, key))),
         Ok(None) => {}
-        Err(problem) => output::note(&format!("weir: {problem}")),
+        Err(problem) => problems.push(problem.to_string()),
     }
-    if json {
-        return output::json(&keys);
+    problems.iter().for_each(|problem| output::note(&format!("weir: {problem}")));
+    match json {
+        true => output::json(&keys)?,
+        false => print(&keys, problems.is_empty())?,
     }
-    if keys.is_empty() {
+    match problems.len() {
+        0 => Ok(()),
+        damaged => Err(Failure::new(Kind::File, counted(damaged, "key file") + " cannot be read")),
+    }
+}
+
+fn print(keys: &[Key], is_complete: bool) -> Result<(), Failure> {
+    if keys.is_empty() && is_complete {
         let dir = identity::key_dir()?.display().to_string();
         output::note(&format!("no keys in {dir}; make one with `weir key new /your/name`"));
     }

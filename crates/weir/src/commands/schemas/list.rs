@@ -121,7 +121,8 @@ pub const ENTRIES: &[Entry] = &[
     object("cs erase", of::<manage::store::Erased>),
     lines("trace", "Each packet has a line.", of::<manage::trace::Printed>),
     list("schemes", of::<Vec<schemes::Row>>),
-    list("key list", of::<Vec<key::Key>>),
+    list("key list", of::<Vec<key::Key>>)
+        .noted("It is printed also if a key file cannot be read, which is a failure."),
     object("sim run", of::<report::Summary>)
         .noted("The fields are those of [results](results.md). A sweep has all runs."),
     object("sweep", of::<sweep::Printed>),
