@@ -38,7 +38,7 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>, reason: Nac
     p.step(face, Step::Checked);
     // From here on, each segment that a Range names is returned by itself.
     let range = ranges::take_of_nack(p, face, &mut options);
-    let matched = ranges::each_returned(p, face, &interest, range, |p, interest| {
+    let matched = ranges::each_returned(p, Some(face), &interest, range, |p, interest| {
         pass_back(p, face, interest, reason, &options)
     });
     if matched == 0 {
@@ -86,7 +86,7 @@ pub(super) fn given_up(p: &mut Pipeline<'_>, face: FaceId) {
     for given_up in state.link_mut().take_given_up() {
         // It was decoded when it came.
         let Ok(interest) = Interest::decode(&given_up.packet) else { continue };
-        ranges::each_returned(p, face, &interest, given_up.range, |p, interest| {
+        ranges::each_returned(p, None, &interest, given_up.range, |p, interest| {
             let name = p.hashed(interest.name());
             let sent = sent_as(p, face, interest, &name);
             for key in &sent {

@@ -111,11 +111,11 @@ fn expand_range(
     p.scratch.segment = buffer;
 }
 
-/// Calls `next` with each Interest that a Nack from this face, or a frame that its link gave up, is
-/// about. Returns the sum of the results.
+/// Calls `next` with each Interest that a Nack, or a frame that a link gave up, is about. Returns the
+/// sum of the results. `nacked_by`: the face of the Nack, whose segments traces show.
 pub(super) fn each_returned(
     p: &mut Pipeline<'_>,
-    face: FaceId,
+    nacked_by: Option<FaceId>,
     interest: &Interest<'_>,
     range: Option<Range>,
     next: impl Fn(&mut Pipeline<'_>, &Interest<'_>) -> usize,
@@ -123,11 +123,15 @@ pub(super) fn each_returned(
     let Some(mut expansion) = range.and_then(|range| Expansion::new(interest, &range)) else {
         return next(p, interest);
     };
-    p.step(face, Step::Expanded(range.map_or(1, |range| range.wanted().count().into())));
+    if let Some(face) = nacked_by {
+        p.step(face, Step::Expanded(range.map_or(1, |range| range.wanted().count().into())));
+    }
     let (mut buffer, mut sum) = (Vec::new(), 0);
     while expansion.write_next(&mut buffer).is_some() {
         if let Ok(one) = Interest::decode(&buffer) {
-            p.faces.show_arrival(face, Kind::Nack, &buffer);
+            if let Some(face) = nacked_by {
+                p.faces.show_arrival(face, Kind::Nack, &buffer);
+            }
             sum += next(p, &one);
         }
     }

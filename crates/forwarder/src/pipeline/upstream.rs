@@ -5,17 +5,14 @@ use packet::options::ResidenceTime;
 use packet::{HopOption, HopOptions, Interest, NackReason};
 use smallvec::{SmallVec, smallvec};
 
-use super::checks::{LOCALHOP, LOCALHOST, is_under};
 use super::context::InterestCx;
 use super::{Pipeline, exclude};
-use crate::config::LinkType;
 use crate::counters::DropReason;
 use crate::events::Step;
 use crate::link::Patch;
 use crate::link::queue::QueuedControl;
 use crate::link::shaping::{Expected, Missed, Offered, Waiting};
 use crate::node::{NodeAt, subject_of};
-use crate::state::faces::face::Face;
 use crate::state::grant::Change;
 use crate::state::learned::LearnedRoute;
 use crate::state::strategies::{Question, Trigger};
@@ -69,6 +66,22 @@ impl Pipeline<'_> {
         }
     }
 
+    /// FIB: longest-prefix match by the name, or by the first hint that has a route.
+    fn collect_next_hops(&mut self, key: PitKey, out: &InterestCx<'_>, ingress: FaceId) {
+        let mut hops = self.tables.strategies_mut().take_next_hops();
+        let routed = self.tables.find_next_hops(out.interest, out.name, &mut hops);
+        self.tables.count_prefix(key, out.name, routed);
+        hops.retain(|hop: &NextHop| {
+            let face = self.faces.get(FaceId(hop.face));
+            // A face that has just sent a Nack is not asked again.
+            let nacked = FaceId(hop.face) == ingress && ingress != out.face;
+            face.is_some_and(|face| !nacked && self.may_leave(out, face))
+        });
+        exclude::rotate(self.faces.node_id(), &mut hops, &out.options);
+        self.step(ingress, Step::Routed(hops.len()));
+        self.tables.strategies_mut().set_next_hops(hops, routed.unwrap_or(0));
+    }
+
     /// Executes an action of a strategy. Returns a note for the strategy if a face's shaper rejects
     /// the Interest.
     pub(super) fn act(
@@ -112,97 +125,8 @@ impl Pipeline<'_> {
         Some((face, Trigger::Nack(reason)))
     }
 
-    /// Asks the strategy again about an entry, for another reason than an Interest that came. The
-    /// Interest that it may send is that of the latest downstream; `answer` are the options of a
-    /// Nack that the question is about.
-    pub(super) fn reconsider(
-        &mut self,
-        key: PitKey,
-        from: Option<FaceId>,
-        trigger: Trigger,
-        answer: HopOptions,
-    ) {
-        self.with_latest(key, |p, out| {
-            out.nack_options = answer;
-            p.tables.cache().count_passage(&mut out.options);
-            p.decide(key, out, from.unwrap_or(out.face), trigger);
-        });
-    }
-
-    /// 9. The shaper of the downstream at stage *miss* has let an Interest go.
-    pub(super) fn forward_missed(&mut self, downstream: FaceId, missed: Missed) {
-        let Missed { key, mark, chosen_face } = missed;
-        self.with_latest(key, |p, out| {
-            (out.face, out.mark, out.chosen_face) = (downstream, mark, chosen_face);
-            p.forward(key, out);
-        });
-    }
-
-    /// Calls `f` with the Interest of the latest downstream of an entry.
-    fn with_latest(&mut self, key: PitKey, f: impl FnOnce(&mut Self, &mut InterestCx<'_>)) {
-        let Some(entry) = self.pit().get(key) else { return };
-        let Some(latest) = entry.in_records().iter().max_by_key(|r| r.arrived_at) else { return };
-        let (ingress, nonce, options) = (latest.face, latest.nonce, latest.options.clone());
-        let expires = latest.expires;
-        let bytes = entry.interest().to_vec();
-        // The PIT holds only Interests that were decoded on arrival.
-        let Ok(interest) = Interest::decode(&bytes) else { return };
-        let name = self.hashed(interest.name());
-        let mut out = InterestCx {
-            options,
-            subject: self.subject_of(&name),
-            ..InterestCx::new(ingress, &interest, &name, nonce, expires)
-        };
-        f(self, &mut out);
-    }
-
-    /// FIB: longest-prefix match by the name, or by the first hint that has a route.
-    fn collect_next_hops(&mut self, key: PitKey, out: &InterestCx<'_>, ingress: FaceId) {
-        let mut hops = self.tables.strategies_mut().take_next_hops();
-        let routed = self.tables.find_next_hops(out.interest, out.name, &mut hops);
-        self.tables.count_prefix(key, out.name, routed);
-        hops.retain(|hop: &NextHop| {
-            let face = self.faces.get(FaceId(hop.face));
-            // A face that has just sent a Nack is not asked again.
-            let nacked = FaceId(hop.face) == ingress && ingress != out.face;
-            face.is_some_and(|face| !nacked && self.may_leave(out, face))
-        });
-        exclude::rotate(self.faces.node_id(), &mut hops, &out.options);
-        self.step(ingress, Step::Routed(hops.len()));
-        self.tables.strategies_mut().set_next_hops(hops, routed.unwrap_or(0));
-    }
-
-    /// False for the Interest of a peer that no local face serves, on a node without transit.
-    pub(super) fn is_admitted(&self, out: &InterestCx<'_>) -> bool {
-        if self.settings.transit || self.faces.is_local(out.face) {
-            return true;
-        }
-        // By the name alone: with a hint, a peer could get the content store's Data of any name.
-        let (_, hops) = self.tables.fib().lookup(out.name).unwrap_or_default();
-        hops.iter().any(|hop| self.faces.is_local(FaceId(hop.face)))
-    }
-
-    /// True if the Interest may leave by this face: not the one it came from (unless ad hoc), scope
-    /// control, hop limit, transit.
-    fn may_leave(&self, out: &InterestCx<'_>, face: &Face) -> bool {
-        if face.id() == out.face && face.link_type() != LinkType::AdHoc {
-            return false;
-        }
-        if face.is_local() {
-            return true;
-        }
-        let name = out.name.name();
-        // A hop limit of 1 is 0 after this hop: only applications here may still answer.
-        let spent = out.interest.hop_limit().is_some_and(|limit| limit <= 1);
-        if !self.settings.transit && !self.faces.is_local(out.face) {
-            return false;
-        }
-        !spent
-            && !is_under(name, LOCALHOST)
-            && (!is_under(name, LOCALHOP) || self.faces.is_local(out.face))
-    }
-
-    /// Outgoing Interest pipeline. Gives the reason if the face's shaper rejected it.
+    /// 10. Outgoing Interest: the out-record, then the shaper. Returns the reason if the shaper of the
+    /// face rejects it.
     pub(super) fn send_interest(
         &mut self,
         key: PitKey,
@@ -279,26 +203,6 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Lets the stamper of the face that a Nack came from write on it.
-    pub(super) fn stamp_nack_in(
-        &mut self,
-        face: FaceId,
-        name: &HashedName<'_>,
-        options: &mut HopOptions,
-    ) {
-        if !self.has_parts() {
-            return;
-        }
-        self.with_link(face, |link, env, node| {
-            link.ask_stamper(env, |stamper, cx, view| {
-                let subject = subject_of(name);
-                let at = NodeAt { node, name: name.name(), subject };
-                stamper.on_nack_in(cx, view, &at, subject.flow, options);
-            });
-        });
-        self.wake(face);
-    }
-
     fn reject_upstream(&mut self, key: PitKey, face: FaceId, reason: DropReason) -> NackReason {
         self.count_drop(face, reason);
         self.tables.note_rejected(self.now, key, face);
@@ -339,6 +243,70 @@ impl Pipeline<'_> {
                 (item.expires, item.key) = (leaving.expires, Some(key));
             }
             link.queue_control(env, item, packet, patch);
+        });
+        self.wake(face);
+    }
+
+    /// Asks the strategy again about an entry, for another reason than an Interest that came. The
+    /// Interest that it may send is that of the latest downstream; `answer` are the options of a
+    /// Nack that the question is about.
+    pub(super) fn reconsider(
+        &mut self,
+        key: PitKey,
+        from: Option<FaceId>,
+        trigger: Trigger,
+        answer: HopOptions,
+    ) {
+        self.with_latest(key, |p, out| {
+            out.nack_options = answer;
+            p.tables.cache().count_passage(&mut out.options);
+            p.decide(key, out, from.unwrap_or(out.face), trigger);
+        });
+    }
+
+    /// 9. The shaper of the downstream at stage *miss* has let an Interest go.
+    pub(super) fn forward_missed(&mut self, downstream: FaceId, missed: Missed) {
+        let Missed { key, mark, chosen_face } = missed;
+        self.with_latest(key, |p, out| {
+            (out.face, out.mark, out.chosen_face) = (downstream, mark, chosen_face);
+            p.forward(key, out);
+        });
+    }
+
+    /// Calls `f` with the Interest of the latest downstream of an entry.
+    fn with_latest(&mut self, key: PitKey, f: impl FnOnce(&mut Self, &mut InterestCx<'_>)) {
+        let Some(entry) = self.pit().get(key) else { return };
+        let Some(latest) = entry.in_records().iter().max_by_key(|r| r.arrived_at) else { return };
+        let (ingress, nonce, options) = (latest.face, latest.nonce, latest.options.clone());
+        let expires = latest.expires;
+        let bytes = entry.interest().to_vec();
+        // The PIT holds only Interests that were decoded on arrival.
+        let Ok(interest) = Interest::decode(&bytes) else { return };
+        let name = self.hashed(interest.name());
+        let mut out = InterestCx {
+            options,
+            subject: self.subject_of(&name),
+            ..InterestCx::new(ingress, &interest, &name, nonce, expires)
+        };
+        f(self, &mut out);
+    }
+
+    /// Lets the stamper of the face that a Nack came from write on it.
+    pub(super) fn stamp_nack_in(
+        &mut self,
+        face: FaceId,
+        name: &HashedName<'_>,
+        options: &mut HopOptions,
+    ) {
+        if !self.has_parts() {
+            return;
+        }
+        self.with_link(face, |link, env, node| {
+            link.ask_stamper(env, |stamper, cx, view| {
+                let subject = subject_of(name);
+                let at = NodeAt { node, name: name.name(), subject };
+                stamper.on_nack_in(cx, view, &at, subject.flow, options);
+            });
         });
         self.wake(face);
     }

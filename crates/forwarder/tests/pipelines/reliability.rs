@@ -1,8 +1,9 @@
 //! Link reliability between two forwarders, frame by frame (NDNLPv2, and NFD's `LpReliability`).
 
+use crate::steps::Steps;
 use crate::support::{Bench, data, frame, interest, ms, name};
 use control::{Duration, Rng, RttEstimate, Size};
-use forwarder::{DropReason, FaceConfig, FaceId, Medium, QueueLimits};
+use forwarder::{DropReason, FaceConfig, FaceId, Medium, QueueLimits, Step};
 use packet::options::{Range, SegmentBits};
 use packet::{InterestBuf, LpHeader, LpPacket, NackReason};
 
@@ -252,9 +253,14 @@ fn a_run_that_was_given_up_goes_elsewhere() {
     let mut range = LpHeader::default();
     range.options.set(&Range::of(SegmentBits::first(4)).unwrap());
     nearly_given_up(&mut p, &frame(&range, &interest("/a/v=1/seg=8", 1).encode()));
+    let steps = Steps::of(&mut p.near);
     p.near.pass(ms(200));
     let again = p.near.one(other);
     assert_eq!(again.header.options.get(), Some(Range::of(SegmentBits::first(4)).unwrap()));
+    let shown = steps.take();
+    assert!(shown.contains(&(other, Step::Released)), "{shown:?}");
+    let arrived = |step| matches!(step, Step::Arrived | Step::Expanded(_) | Step::Handled);
+    assert!(!shown.iter().any(|(_, step)| arrived(*step)), "nothing came: {shown:?}");
 }
 
 #[test]

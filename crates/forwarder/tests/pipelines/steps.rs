@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 /// The steps so far.
 #[derive(Clone, Default)]
-struct Steps(Arc<Mutex<Vec<(FaceId, Step)>>>);
+pub struct Steps(Arc<Mutex<Vec<(FaceId, Step)>>>);
 
 impl Steps {
-    fn of(bench: &mut Bench) -> Steps {
+    pub fn of(bench: &mut Bench) -> Steps {
         let steps = Steps::default();
         let list = Arc::clone(&steps.0);
         bench.fw.set_packet_tap(Some(Box::new(move |face, event: &PacketEvent<'_>| {
@@ -20,7 +20,7 @@ impl Steps {
     }
 
     /// Those since the last call.
-    fn take(&self) -> Vec<(FaceId, Step)> {
+    pub fn take(&self) -> Vec<(FaceId, Step)> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }

@@ -186,7 +186,7 @@ impl ControlPlane {
         }
         for new in wanted {
             let old = before.iter().find(|b| b.prefix == new.prefix);
-            let is_same = old.is_some_and(|old| old.choice.to_string() == new.choice.to_string());
+            let is_same = old.is_some_and(|old| old.choice == new.choice);
             let is_chosen = is_same || self.choose(forwarder, &new.prefix, &new.choice);
             // One that cannot be chosen is tried again at the next time.
             let current = if is_chosen { Some(new) } else { old };
