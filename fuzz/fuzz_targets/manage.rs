@@ -10,7 +10,7 @@ use control::{Duration, Time};
 use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Medium, Scope, Wire};
 use fuzz as _; // Its callbacks are linked.
 use libfuzzer_sys::fuzz_target;
-use net::management::authority::{Account, MODULES, Origin, Rule, Users, AcceptedSignature};
+use net::management::authority::{AcceptedSignature, Account, MODULES, Origin, Rule, Users};
 use net::management::orders::{Order, Task};
 use net::management::parameters::{ControlParameters, numbers};
 use net::management::response::ControlResponse;

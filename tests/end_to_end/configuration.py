@@ -27,6 +27,7 @@ RIGHT = """
     websocket_origins = ["https://app.example"]
     unix = "/tmp/weir-schema.sock"
     unix_links = "/tmp/weir-schema-link.sock"
+    unix_mode = "660"
     [on_demand]
     unproved_exempt = ["local", "192.0.2.0/24"]
     [[face]]
@@ -36,16 +37,16 @@ RIGHT = """
     rate_in = "measured"
     delay = "20 ms"
     loss = { to_bad = 0.1, to_good = "25 %" }
-    queue = "100 packets"
+    queue = "+100 packets"
     marker = { scheme = "codel", target = "15 ms" }
     [[route]]
     prefix = "/a"
     face = "far"
     cost = 7
     [content_store]
-    capacity = "64 MB"
+    capacity = "64. MB"
     policy = "lfu"
-    admission = "20 %"
+    admission = "1.0"
     no_cache = "/a/live"
     [[strategy]]
     prefix = "/a"
@@ -63,20 +64,31 @@ BROKEN = (
     ('udp = "127.0.0.1:6363"', 'udp = "127.0.0.1"'),
     ('udp = "127.0.0.1:6363"', "udp = 66000"),
     ('"[::1]:6363"]', "true]"),
+    ('"[::1]:6363"]', "[6363]]"),
+    ('"127.0.0.1:6363", "', '"127.0.0.1.1:6363", "'),
+    ('unix = "/tmp/weir-schema.sock"', 'unix = "schema.sock"'),
+    ('unix_mode = "660"', 'unix_mode = "999"'),
+    ('"https://app.example"', '"app.example"'),
+    ('"local", "192.0.2.0/24"', '"host"'),
+    ('memory = "auto"', 'scheme = "cubic"'),
     ('"/tmp/weir-schema-link.sock"', '"link.sock"'),
     ('uri = "udp4://192.0.2.1:6363"', 'uri = "192.0.2.1:6363"'),
+    ('uri = "udp4://192.0.2.1:6363"', 'uri = "http://192.0.2.1:6363"'),
     ('uri = "udp4://192.0.2.1:6363"', ""),
     ('rate = "10 Mbit/s"', 'rate = "10 Mb/s"'),
     ('rate_in = "measured"', 'rate_in = "mesured"'),
     ('delay = "20 ms"', "delay = 20"),
     ("to_bad = 0.1", "to_bad = 1.1"),
     ("to_bad", "to_worse"),
-    ('"100 packets"', '"100 pakets"'),
+    ('"+100 packets"', '"100 pakets"'),
+    ('"+100 packets"', '"0 packets"'),
     ('scheme = "codel"', 'scheme = "codle"'),
     ('prefix = "/a"\n    face', 'prefix = "a"\n    face'),
     ("cost = 7", "cost = -7"),
     ('policy = "lfu"', 'policy = "lifo"'),
-    ('admission = "20 %"', 'admission = "some"'),
+    ('admission = "1.0"', 'admission = "some"'),
+    ('admission = "1.0"', 'admission = "5"'),
+    ('admission = "1.0"', 'admission = "120 %"'),
     ('no_cache = "/a/live"', 'no_cache = "live"'),
     ('strategy = "multicast"', 'strategy = "cubic"'),
     ('from = "local"', 'from = "here"'),

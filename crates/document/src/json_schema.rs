@@ -6,11 +6,12 @@
 
 use crate::loss::LOSS_FORM;
 use crate::schema::{Field, Form, Section};
+use forwarder::tables::Admission;
 use schemes::SCHEMES;
 use serde_json::{Map, Value, json};
 
 /// A number as the units follow it.
-const NUMBER: &str = r"^\s*\+?[0-9_]*\.?[0-9_]+\s*";
+const NUMBER: &str = r"^\s*\+?([0-9_]+\.?[0-9_]*|\.[0-9_]+)\s*";
 
 /// The schema of a [`Form::As`]: of this text. `None` for an unknown one.
 pub type DescribedForms = fn(&str) -> Option<Value>;
@@ -123,8 +124,9 @@ pub fn words(words: &[&str]) -> Value {
 /// A share of a whole.
 #[must_use]
 pub fn share() -> Value {
-    let percent = r"^\s*\+?([0-9_]*\.?[0-9_]+\s*%|0*\.?[0-9]+|0|1)\s*$";
-    either([json!({ "type": "number", "minimum": 0, "maximum": 1 }), like(percent)])
+    let percent = r"^\s*\+?(0*100(\.0*)?|0*[0-9]{1,2}(\.[0-9]*)?|\.[0-9]+)\s*%\s*$";
+    let part = r"^\s*\+?(0*1(\.0*)?|0+(\.[0-9]*)?|\.[0-9]+|[0-9]*\.?[0-9]+[eE]-[0-9]+)\s*$";
+    either([json!({ "type": "number", "minimum": 0, "maximum": 1 }), like(percent), like(part)])
 }
 
 /// A text that is not empty.
@@ -185,7 +187,7 @@ pub fn name() -> Value {
 /// A number of packets.
 #[must_use]
 pub fn packets() -> Value {
-    like(r"^\s*[0-9_]+\s*packets\s*$")
+    like(r"^\s*\+?[0-9_]*[1-9][0-9_]*\s*packets\s*$")
 }
 
 /// The described forms of this crate's own types.
@@ -204,7 +206,7 @@ fn shared(what: &str) -> Option<Value> {
         ])),
         "size or `\"100 packets\"`" => Some(either([size(), packets()])),
         "word or share" => {
-            let rules = "all|lce|none|lcd|mcd|edge|probcache|age";
+            let rules = Admission::WORDS.join("|");
             Some(either([like(&format!("^\\s*({rules})\\s*(:.*)?$")), share()]))
         }
         _ => None,

@@ -110,7 +110,7 @@ fn lacks_link_parts(c: &Choice) -> Option<String> {
     let all = lacks_marker(c).is_some() && lacks_shaper(c).is_some() && lacks_stamper(c).is_some();
     all.then(|| {
         let (name, has) = (c.scheme().name, c.scheme().parts().join(" and "));
-        format!("`{name}` has neither marker, shaper nor stamper; it is a {has}")
+        format!("`{name}` has no part for links; it is a {has}")
     })
 }
 
@@ -140,6 +140,12 @@ pub fn whole(section: &Section<'_>, field: &str) -> Option<Choice> {
         let some = problem(c.controller()).is_none() || lacks_strategy(c).is_none();
         if some { None } else { lacks_link_parts(c) }
     })
+}
+
+/// The scheme that a section chooses for all that a forwarder does: links and strategy.
+#[must_use]
+pub fn of_forwarder(section: &Section<'_>, field: &str) -> Option<Choice> {
+    part(section, field, |c| if lacks_strategy(c).is_none() { None } else { lacks_link_parts(c) })
 }
 
 impl Parts {

@@ -6,8 +6,8 @@
 use crate::schema::{DirectionSection, SECTIONS, SweepSection};
 use document::Described;
 use document::json_schema::{
-    self, File, duration, either, name, object, packets, rate, several, share, size, some_text,
-    with_unit, words,
+    self, File, duration, either, like, name, object, packets, rate, several, share, size,
+    some_text, with_unit, words,
 };
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn pair() -> Value {
 
 /// A number of events in a second.
 fn per_second() -> Value {
-    with_unit("/s")
+    like(r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*/s\s*$")
 }
 
 /// The schema of a form that is given as text; `None` for an unknown one.

@@ -111,8 +111,8 @@ fn expand_range(
     p.scratch.segment = buffer;
 }
 
-/// Calls `next` with each Interest that a Nack, or a frame that a link gave up, is about. Returns the
-/// sum of the results. `nacked_by`: the face of the Nack, whose segments traces show.
+/// Calls `next` with each Interest that a Nack, or a frame that a link gave up, is about. Returns
+/// the sum of the results. `nacked_by`: the face of the Nack, whose segments traces show.
 pub(super) fn each_returned(
     p: &mut Pipeline<'_>,
     nacked_by: Option<FaceId>,

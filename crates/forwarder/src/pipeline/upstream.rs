@@ -5,14 +5,17 @@ use packet::options::ResidenceTime;
 use packet::{HopOption, HopOptions, Interest, NackReason};
 use smallvec::{SmallVec, smallvec};
 
+use super::checks::{LOCALHOP, LOCALHOST, is_under};
 use super::context::InterestCx;
 use super::{Pipeline, exclude};
+use crate::config::LinkType;
 use crate::counters::DropReason;
 use crate::events::Step;
 use crate::link::Patch;
 use crate::link::queue::QueuedControl;
 use crate::link::shaping::{Expected, Missed, Offered, Waiting};
 use crate::node::{NodeAt, subject_of};
+use crate::state::faces::face::Face;
 use crate::state::grant::Change;
 use crate::state::learned::LearnedRoute;
 use crate::state::strategies::{Question, Trigger};
@@ -125,8 +128,7 @@ impl Pipeline<'_> {
         Some((face, Trigger::Nack(reason)))
     }
 
-    /// 10. Outgoing Interest: the out-record, then the shaper. Returns the reason if the shaper of the
-    /// face rejects it.
+    /// 10. Outgoing Interest: out-record and shaper. Returns the reason if that rejects it.
     pub(super) fn send_interest(
         &mut self,
         key: PitKey,
@@ -309,5 +311,35 @@ impl Pipeline<'_> {
             });
         });
         self.wake(face);
+    }
+
+    /// False for the Interest of a peer that no local face serves, on a node without transit.
+    pub(super) fn is_admitted(&self, out: &InterestCx<'_>) -> bool {
+        if self.settings.transit || self.faces.is_local(out.face) {
+            return true;
+        }
+        // By the name alone: with a hint, a peer could get the content store's Data of any name.
+        let (_, hops) = self.tables.fib().lookup(out.name).unwrap_or_default();
+        hops.iter().any(|hop| self.faces.is_local(FaceId(hop.face)))
+    }
+
+    /// True if the Interest may leave by this face: not the one it came from (unless ad hoc), scope
+    /// control, hop limit, transit.
+    fn may_leave(&self, out: &InterestCx<'_>, face: &Face) -> bool {
+        if face.id() == out.face && face.link_type() != LinkType::AdHoc {
+            return false;
+        }
+        if face.is_local() {
+            return true;
+        }
+        let name = out.name.name();
+        // A hop limit of 1 is 0 after this hop: only applications here may still answer.
+        let spent = out.interest.hop_limit().is_some_and(|limit| limit <= 1);
+        if !self.settings.transit && !self.faces.is_local(out.face) {
+            return false;
+        }
+        !spent
+            && !is_under(name, LOCALHOST)
+            && (!is_under(name, LOCALHOP) || self.faces.is_local(out.face))
     }
 }

@@ -34,14 +34,19 @@ fn described(what: &str) -> Option<Value> {
         "addresses" => {
             let port = json!({ "type": "integer", "minimum": 0, "maximum": 65535 });
             // An IPv4 address, or another in brackets, and its port; or `off`.
-            let address = like(r"^(off|[0-9.]+:[0-9]+|\[[0-9a-fA-F:.%]+\]:[0-9]+)$");
+            let address =
+                like(r"^(off|([0-9]{1,3}\.){3}[0-9]{1,3}:[0-9]+|\[[0-9a-fA-F:.%]+\]:[0-9]+)$");
             let one = either([port, address]);
             either([one.clone(), json!({ "type": "array", "items": one })])
         }
-        "face URI" => like("^[a-z0-9]+://"),
+        "absolute path, or `\"off\"`" => like("^(off|/.+)$"),
+        "face URI" => like(r"^((udp|tcp)[46]?://.+|unix:///.+|ether://\[.+\])$"),
         "group, or list of groups" | "user, or list of users" => list_or_one(&some_text()),
-        "interfaces" | "networks, or `\"local\"`" | "origins" => list_or_one(&some_text()),
+        "interfaces" => list_or_one(&like(r"^[^/\s]{1,15}$")),
         "modules" => list_or_one(&words(&MODULES)),
+        "networks, or `\"local\"`" => list_or_one(&like(r"^(local|[0-9a-fA-F.:]+(/[0-9]+)?)$")),
+        "octal digits" => like("^0*[0-7]{1,3}$"),
+        "origins" => either([words(&["any"]), list_or_one(&like("^[^:]*://[^/]+$"))]),
         "name, or list of names" => list_or_one(&name()),
         "paths" => list_or_one(&path()),
         "rate or `\"measured\"`" => either([words(&["measured"]), rate()]),

@@ -42,7 +42,7 @@ pub struct Daemon {
     /// one's part, and the root has its strategy, if it has one. Consumers choose their own scheme:
     /// `weir get --control`. Without it, faces with a `rate_in` have the parts of `sluice`,
     /// unless they name a part of another scheme; `"drop-tail"` means none.
-    #[field(part = "marker, shaper, stamper or strategy", by = parts::whole)]
+    #[field(part = "marker, shaper, stamper or strategy", by = parts::of_forwarder)]
     pub scheme: Option<Choice>,
     /// The time that a stop may take to send queued packets.
     #[field(default = "500 ms")]
@@ -111,12 +111,12 @@ pub struct Listen {
     pub ether: Vec<String>,
     /// Unix socket for local applications, or `"off"`. Its folder is made if it is missing.
     /// `unix_mode` and `unix_group` decide which programs may connect.
-    #[field(default = "/run/nfd/nfd.sock", with = socket)]
+    #[field(default = "/run/nfd/nfd.sock", form = "absolute path, or `\"off\"`", with = socket)]
     pub unix: Option<PathBuf>,
     /// Permissions of the Unix socket's file, in octal digits: `"660"`. Without it: 660, but 666 if
     /// root runs the daemon, `unix_group` is not given and the host has no group `ndn`: then every
     /// program of the host may connect.
-    #[field(form = Form::Text, with = mode)]
+    #[field(form = "octal digits", with = mode)]
     pub unix_mode: Option<u32>,
     /// Group of the Unix socket's file, by name or number. Without it: `ndn` if root runs the
     /// daemon and the host has that group, else the group of the daemon's user.

@@ -298,7 +298,9 @@ fn every_mistake_has_its_place_the_text_and_the_way_out() {
         ("[on_demand]\nmtu = 100", "2:7", &["576 to 65507"]),
         ("[on_demand]\nmarker = \"codle\"", "2:10", &["`codle`", "did you mean `codel`?"]),
         ("[on_demand]\nmarker = \"cubic\"", "2:10", &["`cubic` has no marker", "`codel`"]),
-        ("[on_demand]\nscheme = \"cubic\"", "2:10", &["neither marker, shaper nor stamper"]),
+        ("[on_demand]\nscheme = \"cubic\"", "2:10", &["no part for links"]),
+        ("[daemon]\nscheme = \"cubic\"", "2:10", &["`cubic` has no part for links"]),
+        ("[listen]\ntcp = [[6363]]", "2:7", &["a list of lists"]),
         ("[on_demand]\nmarker = { target = \"5 ms\" }", "2:10", &["scheme's name"]),
         (
             "[on_demand]\nmarker = { scheme = \"codel\", target = \"5 parsecs\" }",

@@ -100,7 +100,10 @@ fn each_address(value: &DeValue<'_>) -> Result<Vec<SocketAddr>, String> {
     const VALID: &str = "a port, \"192.0.2.1:6363\", \"[2001:db8::1]:6363\", a list, or \"off\"";
     match value {
         DeValue::Array(list) => {
-            let each = list.iter().map(|v| each_address(Spanned::get_ref(v)));
+            let each = list.iter().map(|v| match Spanned::get_ref(v) {
+                DeValue::Array(_) => Err("a list of lists is no list of addresses".to_owned()),
+                one => each_address(one),
+            });
             Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
         }
         DeValue::String(s) if s == "off" => Ok(Vec::new()),
@@ -108,7 +111,7 @@ fn each_address(value: &DeValue<'_>) -> Result<Vec<SocketAddr>, String> {
             .parse()
             .map(|address| vec![address])
             .map_err(|_| format!("`{s}` is not an address with its port; it takes {VALID}")),
-        DeValue::Integer(n) => match n.as_str().parse::<u16>() {
+        DeValue::Integer(n) => match u16::from_str_radix(n.as_str(), n.radix()) {
             Ok(port) => Ok(vec![
                 SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)),
                 SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)),

@@ -13,8 +13,7 @@ use crate::resident::resident;
 use control::{Duration, Time};
 use forwarder::Forwarder;
 
-/// The shortest time between two checks while a quarter of the limit is free. An idle daemon does
-/// not check.
+/// The shortest time between two checks while a quarter of the limit is free.
 const FAR: Duration = Duration::from_millis(20);
 
 /// The same while less than a quarter is free: at 1 Gbit/s at most 125 kB arrive in this time.
@@ -26,7 +25,8 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// This part of the limit is kept free: beyond it the allocator has to release pages.
 const NEAR: u64 = 10;
 
-/// The longest time between two releases of holes. It doubles while they free too little.
+/// The longest time between two releases of holes. The wait doubles up to it while they
+/// free too little.
 const RARELY: Duration = Duration::from_secs(60);
 
 /// Growth counts only if it is more than this part of the limit.
