@@ -107,7 +107,7 @@ class Command(unittest.TestCase):
         self.change("expected.toml", 'link = "r > c"', 'link = "*"')
         done = self.study("one", "--quick")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("failed: aimd, seed 1: `queue` is of 4 things", done.stdout)
+        self.assertIn("failed: aimd, seed 1: `queue` has 4 values", done.stdout)
         self.assertIn("4 claims: 3 hold, 1 does not and is explained", done.stdout)
         page = (self.folder / "studies/one.md").read_text(encoding="utf-8")
         self.assertIn("Failed: aimd, seed 1", page)
