@@ -9,11 +9,9 @@ import tomllib
 import unittest
 from pathlib import Path
 
-import jsonschema
-from support import weir
+from support import schemas, weir
 
-PLACE = weir.ROOT / "docs/reference/configuration.schema.json"
-SCHEMA = json.loads(PLACE.read_text("utf-8"))
+SCHEMA = schemas.OfFile("configuration")
 
 # A file that is right, with all kinds of values.
 RIGHT = """
@@ -123,15 +121,6 @@ class Configuration(unittest.TestCase):
     def setUpClass(cls):
         cls.program = weir.program()
 
-    def setUp(self):
-        jsonschema.Draft202012Validator.check_schema(SCHEMA)
-        self.validator = jsonschema.Draft202012Validator(SCHEMA)
-
-    def mistakes(self, text):
-        """The mistakes of a text, by the schema."""
-        found = self.validator.iter_errors(tomllib.loads(text))
-        return [f"{error.json_path}: {error.message}" for error in found]
-
     def checked(self, text):
         """The daemon's check of a text, as it ended."""
         with tempfile.TemporaryDirectory(prefix="weir-configuration-") as folder:
@@ -143,18 +132,18 @@ class Configuration(unittest.TestCase):
     def test_the_program_prints_it(self):
         command = [self.program, "daemon", "--schema"]
         said = subprocess.run(command, capture_output=True, check=True)
-        self.assertEqual(json.loads(said.stdout), SCHEMA)
+        self.assertEqual(json.loads(said.stdout), SCHEMA.schema)
 
     def test_examples_are_valid(self):
         count = 0
         for place, text in examples():
             with self.subTest(place):
-                self.assertEqual(self.mistakes(text), [])
+                self.assertEqual(SCHEMA.mistakes(text), [])
             count += 1
         self.assertGreater(count, 5)
 
     def test_both_accept_what_is_right(self):
-        self.assertEqual(self.mistakes(RIGHT), [])
+        self.assertEqual(SCHEMA.mistakes(RIGHT), [])
         done = self.checked(RIGHT)
         self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -163,5 +152,5 @@ class Configuration(unittest.TestCase):
             text = RIGHT.replace(right, broken, 1)
             with self.subTest(broken):
                 self.assertNotEqual(text, RIGHT)
-                self.assertNotEqual(self.mistakes(text), [])
+                self.assertNotEqual(SCHEMA.mistakes(text), [])
                 self.assertEqual(self.checked(text).returncode, 2)

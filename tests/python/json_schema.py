@@ -1,14 +1,13 @@
 """The JSON Schema of scenario files and the checker agree, by a validator that shares no code."""
 
-import json
 import tomllib
 import unittest
 
-import jsonschema
 import weir
+from support import schemas
 from support.weir import ROOT
 
-SCHEMA = json.loads(ROOT.joinpath("docs/reference/scenario.schema.json").read_text("utf-8"))
+SCHEMA = schemas.OfFile("scenario")
 
 # A file that is right, with all kinds of values.
 RIGHT = """
@@ -85,15 +84,6 @@ BROKEN = (
 class JsonSchema(unittest.TestCase):
     """Committed for editors; a test of `scenario` keeps it the program's."""
 
-    def setUp(self):
-        jsonschema.Draft202012Validator.check_schema(SCHEMA)
-        self.validator = jsonschema.Draft202012Validator(SCHEMA)
-
-    def mistakes(self, text):
-        """The mistakes of a text, by the schema."""
-        found = self.validator.iter_errors(tomllib.loads(text))
-        return [f"{error.json_path}: {error.message}" for error in found]
-
     def test_every_scenario_of_the_repository_is_valid_and_so_is_its_filled_form(self):
         count = 0
         for folder in ("scenarios", "bench"):
@@ -103,13 +93,13 @@ class JsonSchema(unittest.TestCase):
                 if "scenario" not in tomllib.loads(text):
                     continue
                 with self.subTest(file):
-                    self.assertEqual(self.mistakes(text), [])
-                    self.assertEqual(self.mistakes(weir.Scenario.from_file(file).toml), [])
+                    self.assertEqual(SCHEMA.mistakes(text), [])
+                    self.assertEqual(SCHEMA.mistakes(weir.Scenario.from_file(file).toml), [])
                 count += 1
         self.assertGreater(count, 0, "there are scenarios")
 
     def test_both_accept_what_is_right(self):
-        self.assertEqual(self.mistakes(RIGHT), [])
+        self.assertEqual(SCHEMA.mistakes(RIGHT), [])
         weir.Scenario.from_text(RIGHT)
 
     def test_both_reject_what_has_the_wrong_form(self):
@@ -117,6 +107,6 @@ class JsonSchema(unittest.TestCase):
             text = RIGHT.replace(right, broken, 1)
             with self.subTest(broken):
                 self.assertNotEqual(text, RIGHT)
-                self.assertNotEqual(self.mistakes(text), [])
+                self.assertNotEqual(SCHEMA.mistakes(text), [])
                 with self.assertRaises(weir.ScenarioError):
                     weir.Scenario.from_text(text)

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 from .weir import ROOT
@@ -25,6 +26,22 @@ MOST_BYTES = 20_000_000
 
 class Invalid(AssertionError):
     """An output is not as its schema says."""
+
+
+class OfFile:
+    """The JSON Schema of a kind of TOML file in `docs/reference`, by an independent validator."""
+
+    def __init__(self, kind):
+        from jsonschema import Draft202012Validator
+
+        self.schema = json.loads((FOLDER.parent / f"{kind}.schema.json").read_text("utf-8"))
+        Draft202012Validator.check_schema(self.schema)
+        self.validator = Draft202012Validator(self.schema)
+
+    def mistakes(self, text):
+        """The mistakes of a text."""
+        found = self.validator.iter_errors(tomllib.loads(text))
+        return [f"{error.json_path}: {error.message}" for error in found]
 
 
 @functools.cache
