@@ -18,7 +18,7 @@ from pathlib import Path
 
 import tree_pages
 from support import content, ndn, weir
-from support.children import Child, wait_until
+from support.children import Child, open_files, wait_until
 from tree_case import TreeCase, listing, small_files
 
 MEGABYTE = content.MEGABYTE
@@ -299,8 +299,8 @@ class Bounds(Mounting):
     def cache_size(self, child, folder):
         """The size of the process's open file in that folder."""
         folder = str(folder)
-        for handle in Path(f"/proc/{child.pid}/fd").iterdir():
-            if os.readlink(handle).startswith(folder):
+        for handle, path in open_files(child.pid).items():
+            if path.startswith(folder):
                 return handle.stat().st_size
         raise AssertionError("there is no cache")
 
@@ -431,8 +431,7 @@ class Faults(Mounting):
         state = Path(f"/proc/{reader.pid}/wchan")
 
         def reads():
-            handles = Path(f"/proc/{reader.pid}/fd").iterdir()
-            is_open = str(self.point / "large") in map(os.readlink, handles)
+            is_open = str(self.point / "large") in open_files(reader.pid).values()
             return is_open and state.read_text(encoding="utf-8") not in ("", "0")
 
         wait_until(reads, "cat to wait")

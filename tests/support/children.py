@@ -4,6 +4,7 @@ Every child dies with the process that started it, however that one ends, and is
 signalled by its own process id.
 """
 
+import contextlib
 import ctypes
 import os
 import select
@@ -170,6 +171,16 @@ def memory_bytes(pid, field):
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024
     return 0
+
+
+def open_files(pid):
+    """What a running process has open: the path of each file by its handle in /proc."""
+    files = {}
+    for handle in Path(f"/proc/{pid}/fd").iterdir():
+        # The process may close any of them meanwhile.
+        with contextlib.suppress(FileNotFoundError):
+            files[handle] = os.readlink(handle)
+    return files
 
 
 def run(argv, timeout=60):
