@@ -112,6 +112,19 @@ impl<'a> Pipeline<'a> {
         self.faces.with_link(self.now, face, self.tables, f)
     }
 
+    /// Calls `f` with a face's link, a packet to queue there and the memory for it, whose amount
+    /// `growth` returns. The caller sees to [`Pipeline::wake`].
+    #[inline]
+    fn with_queue<T>(
+        &mut self,
+        face: FaceId,
+        packet: T,
+        growth: fn(&Link, &T) -> usize,
+        f: impl FnOnce(&mut Link, &mut Env<'_>, T, Option<Grant>),
+    ) {
+        self.faces.with_queue(self.now, face, self.tables, packet, growth, f);
+    }
+
     /// Lists a face that can send, and updates its deadline.
     fn wake(&mut self, face: FaceId) {
         self.faces.wake(self.now, face);

@@ -7,6 +7,7 @@ use super::pacing::{DrainMeter, Pacer};
 use super::queue::{Fifo, Occupancy, Patch, QueuedControl, QueuedData, Ring};
 use crate::config::{FaceConfig, RateIn};
 use crate::counters::Amount;
+use crate::state::grant::Grant;
 
 /// The queues of a link with their pace.
 pub(super) struct Line {
@@ -177,6 +178,7 @@ impl Line {
     /// Queues an Interest or Nack; `patch` changes its bytes in the queue, not their number.
     pub(super) fn push_control(
         &mut self,
+        grant: Grant,
         now: Time,
         mut item: QueuedControl,
         packet: &[u8],
@@ -184,13 +186,15 @@ impl Line {
     ) {
         self.before_queueing(now);
         item.nonce = patch.nonce.map(|(_, nonce)| nonce);
-        patch.apply(self.ring.write(packet));
-        self.control.push(item);
+        grant.spend(self, Line::memory, |line| {
+            patch.apply(line.ring.write(packet));
+            line.control.push(item);
+        });
     }
 
-    pub(super) fn push_data(&mut self, now: Time, item: QueuedData) {
+    pub(super) fn push_data(&mut self, grant: Grant, now: Time, item: QueuedData) {
         self.before_queueing(now);
-        self.data.push(item);
+        grant.spend(self, Line::memory, |line| line.data.push(item));
     }
 
     /// The next Interest or Nack. Its packet is [`Line::front`], until [`Line::consume`].

@@ -8,7 +8,7 @@ use super::Pipeline;
 use super::context::InterestCx;
 use crate::counters::DropReason;
 use crate::events::Step;
-use crate::link::Patch;
+use crate::link::{Link, Patch};
 use crate::link::queue::{QueuedControl, QueuedData};
 use crate::link::shaping::Offered;
 use crate::node::subject_of;
@@ -51,8 +51,9 @@ impl Pipeline<'_> {
 
     /// Outgoing Data pipeline.
     pub(super) fn send_data(&mut self, face: FaceId, item: QueuedData) {
-        self.faces.reserve_queue(face, self.tables, |link| link.data_growth(&item));
-        self.with_link(face, |link, env, _| link.queue_data(env, item));
+        self.with_queue(face, item, Link::data_growth, |link, env, item, grant| {
+            link.queue_data(env, item, grant);
+        });
         self.wake(face);
     }
 
@@ -79,8 +80,9 @@ impl Pipeline<'_> {
         }
         let patch = Patch { hop_limit: None, nonce: interest.nonce_at().map(|at| (at, nonce)) };
         let packet = interest.wire();
-        self.faces.reserve_queue(face, self.tables, |link| link.control_growth(&item));
-        self.with_link(face, |link, env, _| link.queue_control(env, item, packet, patch));
+        self.with_queue(face, item, Link::control_growth, |link, env, item, grant| {
+            link.queue_control(env, item, packet, patch, grant);
+        });
         self.wake(face);
     }
 

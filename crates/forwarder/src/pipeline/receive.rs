@@ -75,7 +75,8 @@ fn receive_fragment(
     frame: &[u8],
 ) {
     let fragments = header.frag_count();
-    p.faces.reserve_queue(face, p.tables, |_| Reassembler::most_growth(fragments, frame.len()));
+    let most = Reassembler::most_growth(fragments, frame.len());
+    p.faces.make_room_for_fragment(face, p.tables, most);
     let whole = p.with_link(face, |link, env, _| link.reassemble(env, sender, header, frame));
     p.wake(face);
     let Some(whole) = whole.flatten() else { return };

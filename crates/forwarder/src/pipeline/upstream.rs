@@ -11,7 +11,7 @@ use super::{Pipeline, exclude};
 use crate::config::LinkType;
 use crate::counters::DropReason;
 use crate::events::Step;
-use crate::link::Patch;
+use crate::link::{Link, Patch};
 use crate::link::queue::QueuedControl;
 use crate::link::shaping::{Expected, Missed, Offered, Waiting};
 use crate::node::{NodeAt, subject_of};
@@ -234,8 +234,7 @@ impl Pipeline<'_> {
         if self.has_parts() {
             self.with_link(face, |link, _, _| link.on_interest(&mut item.options));
         }
-        self.faces.reserve_queue(face, self.tables, |link| link.control_growth(&item));
-        self.with_link(face, |link, env, _| {
+        self.with_queue(face, item, Link::control_growth, |link, env, mut item, grant| {
             if link.has_parts() {
                 let shaped = link.shaper_stage() == Some(Stage::Departure);
                 let released_at = shaped.then_some(now);
@@ -244,7 +243,7 @@ impl Pipeline<'_> {
                 (item.subject, item.expected) = (out.subject, leaving.expected);
                 (item.expires, item.key) = (leaving.expires, Some(key));
             }
-            link.queue_control(env, item, packet, patch);
+            link.queue_control(env, item, packet, patch, grant);
         });
         self.wake(face);
     }

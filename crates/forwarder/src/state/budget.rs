@@ -121,8 +121,7 @@ const SERIES: u32 = 64;
 /// a PIT entry can add more, and is always counted.
 const EACH: usize = 320 << 10;
 
-/// There is much more than needed while this part of what is shared would be left if the content
-/// store were full.
+/// Memory is ample while this part of the limit would be free even with a full content store.
 const AMPLE: usize = 8;
 
 /// A face whose queues are empty keeps at most this much for the next packets.
@@ -359,14 +358,30 @@ impl Budget {
         !self.is_limited() || self.make_room(Part::Routes, bytes, tables)
     }
 
-    /// Makes room for what is about to be queued on a face, whose queues and the like take `own`.
-    /// The link finds out by [`Budget::room`] whether there was any.
-    pub(super) fn reserve_queue(&mut self, own: usize, bytes: usize, tables: &mut Tables) {
+    /// Grants `bytes` for a packet in the queues of a face whose link takes `own` bytes already.
+    /// `None` if there is no room, which is counted.
+    pub(super) fn grant_queue(
+        &mut self,
+        own: usize,
+        bytes: usize,
+        tables: &mut Tables,
+    ) -> Option<Grant> {
+        self.make_room_for_face(own, bytes, tables).then(|| Grant::new(Room::Bytes(bytes)))
+    }
+
+    /// Makes room for `bytes` more on a face whose link takes `own` bytes already. False if there is
+    /// none, which is counted.
+    pub(super) fn make_room_for_face(
+        &mut self,
+        own: usize,
+        bytes: usize,
+        tables: &mut Tables,
+    ) -> bool {
         if bytes > self.free_for(own) {
             self.reject(Part::Faces);
-        } else {
-            self.make_room(Part::Faces, bytes, tables);
+            return false;
         }
+        self.make_room(Part::Faces, bytes, tables)
     }
 
     /// How many bytes the link of a face may add now whose queues and the like take `own`. For a
@@ -386,7 +401,7 @@ impl Budget {
         usable.saturating_sub(others + tables.cache().store().memory()).min(most)
     }
 
-    /// Tells the content store what is left to it.
+    /// Sets how much memory the content store may take.
     #[inline]
     pub(super) fn bound_store(&mut self, tables: &mut Tables) {
         if self.is_limited() && self.ample == 0 {

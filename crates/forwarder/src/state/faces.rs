@@ -262,13 +262,46 @@ impl Faces {
         tables: &mut Tables,
         f: impl FnOnce(&mut Link, &mut Env<'_>, &Node<'_>) -> R,
     ) -> Option<R> {
-        let mut room = Room::Uncounted;
-        let mut face = self.table.get_mut(id)?;
-        if !self.budget.take_face_change(face) {
-            room = self.room(id, tables);
-            face = self.table.get_mut(id)?;
-        }
-        let Faces { stats, taps, packet_tap, node, budget, .. } = self;
+        let room = self.room(id, tables)?;
+        self.call(now, id, tables, room, f)
+    }
+
+    /// Calls `f` with a face's link, a packet, and the memory that queueing the packet there takes,
+    /// which `growth` returns. `None` in place of the memory if there is not enough, which is
+    /// counted. The caller sees to [`Faces::wake`].
+    #[inline]
+    pub(crate) fn with_queue<T>(
+        &mut self,
+        now: Time,
+        id: FaceId,
+        tables: &mut Tables,
+        packet: T,
+        growth: fn(&Link, &T) -> usize,
+        f: impl FnOnce(&mut Link, &mut Env<'_>, T, Option<Grant>),
+    ) {
+        let (grant, room) = if self.is_uncounted(id, tables) {
+            (Some(Grant::new(Room::Uncounted)), Room::Uncounted)
+        } else {
+            let Some(face) = self.table.get(id) else { return };
+            let (own, bytes) = (face.own(), growth(face.link(), &packet));
+            let grant = self.budget.grant_queue(own, bytes, tables);
+            (grant, Room::Bytes(self.budget.room(own, tables)))
+        };
+        self.call(now, id, tables, room, |link, env, _| f(link, env, packet, grant));
+    }
+
+    /// Calls `f` with a face's link, which may take more memory as `room` says.
+    #[inline]
+    fn call<R>(
+        &mut self,
+        now: Time,
+        id: FaceId,
+        tables: &Tables,
+        room: Room,
+        f: impl FnOnce(&mut Link, &mut Env<'_>, &Node<'_>) -> R,
+    ) -> Option<R> {
+        let Faces { table, stats, taps, packet_tap, node, budget, .. } = self;
+        let face = table.get_mut(id)?;
         let mut tap = taps.of(Reporter::Face(id));
         let packets = PacketReports::new(packet_tap.as_mut(), id);
         let mut env = Env { now, tap: &mut tap, stats, room, packets };
@@ -439,36 +472,40 @@ impl Faces {
         self.budget.share(Part::Pending)
     }
 
-    /// Makes room for what is about to be queued on a face.
-    #[inline]
-    pub(crate) fn reserve_queue(
-        &mut self,
-        face: FaceId,
-        tables: &mut Tables,
-        bytes: impl FnOnce(&Link) -> usize,
-    ) {
-        let Some(face) = self.table.get(face) else { return };
-        if self.budget.take_face_change(face) {
-            return;
+    /// Makes room for a fragment from a face. The link allocates as much of it as it needs.
+    pub(crate) fn make_room_for_fragment(&mut self, id: FaceId, tables: &mut Tables, bytes: usize) {
+        if let Some(face) = self.table.get(id)
+            && !self.budget.take_face_change(face)
+        {
+            self.budget.make_room_for_face(face.own(), bytes, tables);
         }
-        self.budget.reserve_queue(face.own(), bytes(face.link()), tables);
     }
 
-    /// How many bytes the link of a face may add.
-    fn room(&mut self, id: FaceId, tables: &mut Tables) -> Room {
+    /// True if the next change of a face's link is not counted. A new series begins if it has to.
+    #[inline]
+    fn is_uncounted(&mut self, id: FaceId, tables: &mut Tables) -> bool {
+        if self.table.get(id).is_some_and(|face| self.budget.take_face_change(face)) {
+            return true;
+        }
         let is_uncounted = self.takes_uncounted(tables);
         let Faces { table, budget, touched, .. } = self;
-        let Some(face) = table.get_mut(id) else { return Room::Bytes(0) };
-        if is_uncounted && budget.add_to_series(face, touched) {
-            return Room::Uncounted;
-        }
-        Room::Bytes(budget.room(face.own(), tables))
+        let Some(face) = table.get_mut(id).filter(|_| is_uncounted) else { return false };
+        budget.add_to_series(face, touched)
     }
 
-    /// Gives the buffers of a packet back that a link has put together.
+    /// How many bytes the link of a face may add. `None` if the face is gone.
+    #[inline]
+    fn room(&mut self, id: FaceId, tables: &mut Tables) -> Option<Room> {
+        if self.is_uncounted(id, tables) {
+            return Some(Room::Uncounted);
+        }
+        let face = self.table.get(id)?;
+        Some(Room::Bytes(self.budget.room(face.own(), tables)))
+    }
+
+    /// Returns the buffers of a reassembled packet to its link.
     pub(crate) fn recycle(&mut self, id: FaceId, whole: Partial, tables: &mut Tables) {
-        let passes = self.table.get(id).is_some_and(|face| self.budget.take_face_change(face));
-        let room = if passes { Room::Uncounted } else { self.room(id, tables) };
+        let Some(room) = self.room(id, tables) else { return };
         let Faces { table, budget, .. } = self;
         if let Some(face) = table.get_mut(id) {
             face.link_mut().recycle(room, whole);
@@ -478,7 +515,7 @@ impl Faces {
         }
     }
 
-    /// Tells the content store what is left to it.
+    /// Sets how much memory the content store may take.
     #[inline]
     pub(crate) fn bound_store(&mut self, tables: &mut Tables) {
         self.budget.bound_store(tables);

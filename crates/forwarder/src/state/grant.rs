@@ -16,8 +16,8 @@ pub(crate) enum Change<'a> {
     Route { prefix: &'a HashedName<'a>, face: FaceId },
 }
 
-/// The memory that the budget has granted for one change of a table. The change takes it, so that
-/// no table grows without a grant.
+/// The memory that the budget has granted for one change of a table or of a link's queues. The
+/// change takes it, so that neither grows without a grant.
 #[derive(Debug)]
 #[must_use = "memory was reserved for a change"]
 pub(crate) struct Grant(Room);
@@ -28,10 +28,10 @@ impl Grant {
         Grant(room)
     }
 
-    /// Does a change of a table, for which this was granted. Debug builds check that the table does
-    /// not grow by more: what it calculates beforehand is an upper bound.
+    /// Does the change for which this was granted. Debug builds check that the table or queue does
+    /// not grow by more: the calculated growth is an upper bound.
     #[inline]
-    pub(super) fn spend<T, R>(
+    pub(crate) fn spend<T, R>(
         self,
         table: &mut T,
         memory: fn(&T) -> usize,
