@@ -24,6 +24,8 @@ pub enum Step {
     Checked,
     /// It is a range: from here on, each of its segments arrives. Their number.
     Expanded(usize),
+    /// This node answers the Interest: it is a traceroute probe that ends here.
+    Answered,
     /// The Interest did not loop as far as the dead-nonce list knows, the downstream's shaper at
     /// stage *arrival* lets it through, and the tables are next.
     Admitted,
@@ -69,6 +71,7 @@ impl Step {
             Step::Arrived => "arrived",
             Step::Checked => "checked",
             Step::Expanded(_) => "expanded",
+            Step::Answered => "answered",
             Step::Admitted => "admitted",
             Step::Held(_) => "held",
             Step::Hit => "hit",

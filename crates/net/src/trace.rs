@@ -60,6 +60,8 @@ pub enum Action {
     Queued,
     /// It was a range: each of its segments follows as a packet that arrived.
     Expanded,
+    /// This forwarder answered the Interest as the end of a traceroute probe.
+    Answered,
     /// It goes no further, for the reason of this name.
     Dropped(String),
 }
@@ -76,6 +78,7 @@ impl Action {
             Action::Kept => "kept",
             Action::Queued => "queued",
             Action::Expanded => "expanded",
+            Action::Answered => "answered",
             Action::Dropped(_) => "dropped",
         }
     }
@@ -90,6 +93,7 @@ impl Action {
             Action::Queued => 6,
             Action::Dropped(_) => 7,
             Action::Expanded => 8,
+            Action::Answered => 9,
         }
     }
 
@@ -103,6 +107,7 @@ impl Action {
             6 => Action::Queued,
             7 => Action::Dropped(reason),
             8 => Action::Expanded,
+            9 => Action::Answered,
             _ => return Err(Fault::BadValue(ACTION)),
         })
     }

@@ -113,7 +113,9 @@ fn receive_unsolicited(
     pushes: bool,
 ) {
     let may = pushes && !incoming.header.no_cache() && p.tables.cache().may_take(data.name());
-    if !may || !cache(p, data, &incoming.packet.to_bytes(), name, None) {
+    if may && cache(p, data, &incoming.packet.to_bytes(), name, None) {
+        p.step(incoming.face, Step::Cached);
+    } else {
         p.count_drop(incoming.face, DropReason::Unsolicited);
     }
 }

@@ -8,6 +8,7 @@ use super::Pipeline;
 use super::context::InterestCx;
 use crate::config::LinkType;
 use crate::counters::DropReason;
+use crate::events::Step;
 use crate::link::queue::QueuedData;
 use crate::state::faces::face::Face;
 use crate::tables::FaceId;
@@ -50,6 +51,7 @@ pub(super) fn answer_probe(p: &mut Pipeline<'_>, a: &InterestCx<'_>) -> bool {
         p.count_drop(a.face, DropReason::TooBig);
         return true;
     }
+    p.step(a.face, Step::Answered);
     p.stats().satisfied += 1;
     let item = QueuedData {
         at: now,

@@ -1,7 +1,7 @@
 //! The steps that a tap is shown are those of the journeys in `docs/architecture.md`, in order.
 
 use crate::support::{Bench, Cheapest, data, frame, interest, ms};
-use forwarder::{DropReason, FaceId, ForwarderConfig, PacketEvent, Step};
+use forwarder::{DropReason, FaceConfig, FaceId, ForwarderConfig, PacketEvent, Step, Traceroute};
 use packet::{InterestBuf, LpHeader, NackReason};
 use std::sync::{Arc, Mutex};
 
@@ -139,6 +139,20 @@ fn a_nack_and_what_goes_no_further_take_the_documented_steps() {
     let steps = steps.take();
     assert_eq!(steps[..4].last(), Some(&(second, looped)), "{steps:?}");
     b.pass(ms(1));
+}
+
+#[test]
+fn replies_to_probes_and_pushed_data_have_a_step_of_their_own() {
+    let mut b = Bench::with(ForwarderConfig::new(Box::new(Cheapest)));
+    b.fw.set_traceroute(Some(Traceroute { name: None, rate: 10 }));
+    let (d, pushing) = (b.face(), b.face_with(FaceConfig { pushes: true, ..Default::default() }));
+    let steps = Steps::of(&mut b);
+    b.ask(d, &crate::traceroute::asked("/a/b", 1, 1));
+    let reply = [Step::Arrived, Step::Checked, Step::Answered, Step::Queued, Step::Handled];
+    assert_eq!(steps.take(), reply.map(|step| (d, step)));
+    b.receive(pushing, &data("/a", b"x"));
+    let pushed = [Step::Arrived, Step::Checked, Step::Matched(0), Step::Cached, Step::Handled];
+    assert_eq!(steps.take(), pushed.map(|step| (pushing, step)));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Scope, Tracer
 use packet::traceroute::{Next, Reply, probe};
 use packet::{Data, InterestBuf, LpHeader, NackReason};
 
-fn asked(target: &str, number: u64, hops: u8) -> InterestBuf {
+pub fn asked(target: &str, number: u64, hops: u8) -> InterestBuf {
     let (name, nonce) = (probe(&name(target), number), Some(number as u32));
     let hop_limit = Some(hops);
     InterestBuf { must_be_fresh: true, nonce, hop_limit, ..InterestBuf::new(name) }

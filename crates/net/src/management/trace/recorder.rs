@@ -187,6 +187,7 @@ impl Recorder {
                 self.journey = Some(Journey { face, kind: event.kind, draft, action: None });
             }
             Step::Hit => self.decide(Action::Hit),
+            Step::Answered => self.decide(Action::Answered),
             Step::Aggregated => self.decide(Action::Aggregated),
             Step::Expanded(_) => self.decide(Action::Expanded),
             Step::Dropped(reason) if event.packet.is_empty() => self.dropped(face, reason),
@@ -246,7 +247,7 @@ impl Recorder {
                 journey.action = Some(Action::Nacked);
             }
         } else if let Some(record) = journey.draft.and_then(|at| self.drafts.get_mut(at))
-            && journey.action != Some(Action::Hit)
+            && !matches!(journey.action, Some(Action::Hit | Action::Answered))
         {
             record.faces.push(face.0);
         }
@@ -374,7 +375,37 @@ mod tests {
     use super::*;
     use packet::DataBuf;
 
+    /// The action of each record of tape 1, with the faces that the packet went to.
+    fn recorded(recorder: &mut Recorder) -> Vec<(String, Vec<u64>)> {
+        let bytes = recorder.take(1, usize::MAX);
+        let (mut rest, mut actions) = (&bytes[..], Vec::new());
+        while let Some((item, length)) = Item::decode(rest).unwrap() {
+            if let Item::Record(record) = item {
+                actions.push((record.action.word().to_owned(), record.faces.clone()));
+            }
+            rest = &rest[length..];
+        }
+        actions
+    }
+
     /// Its own record says that it was a range; each segment has a record with what became of it.
+    #[test]
+    fn a_probe_that_this_node_answers_is_not_forwarded() {
+        let mut recorder = Recorder::default();
+        recorder.add(Tape::new(1, "/stream".parse().unwrap(), Selection::default(), 1 << 20));
+        let probe = packet::InterestBuf::new("/a/b".parse().unwrap()).encode();
+        let reply = DataBuf::new("/a/b".parse().unwrap(), b"x".to_vec()).encode_digest();
+        let mut step = |step, kind, packet: &[u8]| {
+            recorder.step(FaceId(1), &PacketEvent { step, kind, packet });
+        };
+        step(Step::Arrived, Kind::Interest, &probe);
+        step(Step::Answered, Kind::Interest, &[]);
+        step(Step::Queued, Kind::Data, &reply);
+        step(Step::Handled, Kind::Interest, &[]);
+        let expected = [("answered", vec![]), ("queued", vec![])];
+        assert_eq!(recorded(&mut recorder), expected.map(|(word, faces)| (word.to_owned(), faces)));
+    }
+
     #[test]
     fn segments_of_a_range_have_records_of_their_own() {
         let mut recorder = Recorder::default();
@@ -396,14 +427,7 @@ mod tests {
         step(1, Step::Arrived, &segment(2));
         step(1, Step::Dropped(DropReason::RangeTooLong), &[]);
         step(1, Step::Handled, &[]);
-        let bytes = recorder.take(1, usize::MAX);
-        let (mut rest, mut actions) = (&bytes[..], Vec::new());
-        while let Some((item, length)) = Item::decode(rest).unwrap() {
-            if let Item::Record(record) = item {
-                actions.push((record.action.word().to_owned(), record.faces.clone()));
-            }
-            rest = &rest[length..];
-        }
+        let actions = recorded(&mut recorder);
         let expected = [
             ("expanded", vec![]),
             ("hit", vec![]),

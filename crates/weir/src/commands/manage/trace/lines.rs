@@ -75,8 +75,17 @@ impl Lines {
 }
 
 /// The words for what the forwarder did.
-const ACTIONS: [&str; 8] =
-    ["hit", "aggregated", "forwarded", "nacked", "kept", "queued", "expanded", "dropped"];
+const ACTIONS: [&str; 9] = [
+    "hit",
+    "aggregated",
+    "forwarded",
+    "nacked",
+    "kept",
+    "queued",
+    "expanded",
+    "answered",
+    "dropped",
+];
 
 /// A line of `weir trace --json`.
 #[derive(JsonSchema, Serialize)]
@@ -163,9 +172,11 @@ pub fn action(record: &Record) -> String {
         }
         Action::Kept => "held".to_owned(),
         Action::Dropped(reason) => format!("dropped {}", visible(reason)),
-        Action::Hit | Action::Nacked | Action::Queued | Action::Expanded => {
-            record.action.word().to_owned()
-        }
+        Action::Hit
+        | Action::Nacked
+        | Action::Queued
+        | Action::Expanded
+        | Action::Answered => record.action.word().to_owned(),
     }
 }
 
@@ -256,6 +267,7 @@ mod tests {
         };
         let (interest, data, way) = (Kind::Interest, Kind::Data, Direction::In);
         assert_eq!(words(interest, way, Action::Hit, &[]), "hit");
+        assert_eq!(words(interest, way, Action::Answered, &[]), "answered");
         assert_eq!(words(interest, way, Action::Aggregated, &[]), "aggregated");
         assert_eq!(words(interest, way, Action::Aggregated, &[7]), "aggregated, to 7");
         assert_eq!(words(interest, way, Action::Kept, &[]), "held");
