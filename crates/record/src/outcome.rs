@@ -105,6 +105,14 @@ pub struct WireCounters {
     pub busy: Duration,
 }
 
+impl WireCounters {
+    /// The number of frames lost on the wire.
+    #[must_use]
+    pub fn drops(&self) -> u64 {
+        self.lost + self.down + self.node_down
+    }
+}
+
 /// The result of one direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkResult {
@@ -139,8 +147,7 @@ impl LinkResult {
     /// the wire.
     #[must_use]
     pub fn drops(&self) -> u64 {
-        let wire = &self.wire;
-        self.tally.dropped.packets + self.crashed.packets + wire.lost + wire.down + wire.node_down
+        self.tally.dropped.packets + self.crashed.packets + self.wire.drops()
     }
 }
 

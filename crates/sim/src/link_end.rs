@@ -1,11 +1,11 @@
 //! One direction of a link: the wire, the faces at its ends, and the counters of the sending face.
 
 use control::{Rate, Time};
-use forwarder::{FaceId, Forwarder};
-use record::{LinkResult, NodeId, Queue};
+use forwarder::{Amount, FaceId, Forwarder, Occupancy, QueueTally, Traffic};
+use record::{LinkCounters, LinkResult, LinkSample, NodeId, Queue};
 
 use crate::events::Component;
-use crate::wire::Wire;
+use crate::wire::{Wire, WireId};
 
 /// A face of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,19 +19,22 @@ pub(crate) struct LinkEnd {
     wire: Wire,
     from: Endpoint,
     to: Endpoint,
+    /// The names of the sending and of the receiving node.
+    names: [String; 2],
     component: Component,
     /// The sums over earlier runs of the sending node, before its restarts.
-    past: LinkSums,
+    past: FaceSums,
 }
 
 /// Counters of the sending face, over all restarts of its node.
 #[derive(Clone, Debug, Default)]
-struct LinkSums {
-    result: LinkResult,
-    /// The integral of the Data queue's length over time, in bytes times nanoseconds.
-    byte_ns: u128,
-    /// The integral of the squared length, in bytes squared times nanoseconds.
-    byte2_ns: u128,
+struct FaceSums {
+    sent: Traffic,
+    tally: QueueTally,
+    counters: LinkCounters,
+    /// The content of the queues that crashes emptied.
+    crashed: Amount,
+    occupancy: Occupancy,
 }
 
 impl LinkEnd {
@@ -43,10 +46,7 @@ impl LinkEnd {
         component: Component,
         names: [String; 2],
     ) -> LinkEnd {
-        let [from_name, to_name] = names;
-        let result = LinkResult { from: from_name, to: to_name, ..LinkResult::default() };
-        let past = LinkSums { result, ..LinkSums::default() };
-        LinkEnd { wire, from, to, component, past }
+        LinkEnd { wire, from, to, names, component, past: FaceSums::default() }
     }
 
     #[inline]
@@ -79,43 +79,87 @@ impl LinkEnd {
     /// Handles a crash of the sending node: its queue is lost, its counters are kept.
     pub fn crash(&mut self, now: Time, sender: &Forwarder) {
         self.past.add(now, sender, self.from.face);
-        let lost = std::mem::take(&mut self.past.result.queued);
-        self.past.result.crashed += &lost;
+        self.past.crashed += &sender.queued(self.from.face).unwrap_or_default();
+    }
+
+    /// A sample at this instant; `id` is the number of the wire. `sender` is `None` while the
+    /// sending node is down.
+    pub fn sample(
+        &self,
+        now: Time,
+        id: WireId,
+        sender: Option<&Forwarder>,
+        rate: Option<Rate>,
+    ) -> LinkSample {
+        let sums = self.sums(now, sender);
+        LinkSample {
+            at: now,
+            link: id.link(),
+            backward: id.is_backward(),
+            queue: self.queued(sender),
+            bytes: sums.sent.bytes,
+            busy: self.wire.busy(now),
+            rate,
+            drops: sums.drops() + self.wire.counters().drops(),
+            counters: sums.counters,
+        }
     }
 
     /// The result so far, over all restarts of the sending node. `sender` is `None` while it is
     /// down.
     pub fn result(&self, now: Time, sender: Option<&Forwarder>, rate: Option<Rate>) -> LinkResult {
+        let FaceSums { sent, tally, counters, crashed, occupancy } = self.sums(now, sender);
+        let span = now.0.max(1) as f64;
+        let (length, squared) = (occupancy.byte_ns as f64, occupancy.byte2_ns as f64);
+        let [from, to] = self.names.clone();
+        let wire = self.wire.counters();
+        LinkResult {
+            from,
+            to,
+            rate,
+            utilization: (wire.busy.0 as f64 / span).min(1.0),
+            queue: Queue::new(length, squared, span, occupancy.peak.0),
+            sent,
+            tally,
+            crashed,
+            queued: self.queued(sender),
+            counters,
+            wire,
+            in_flight: self.wire.in_flight() as u64,
+        }
+    }
+
+    fn queued(&self, sender: Option<&Forwarder>) -> Amount {
+        sender.and_then(|forwarder| forwarder.queued(self.from.face)).unwrap_or_default()
+    }
+
+    /// The sums over all restarts of the sending node.
+    fn sums(&self, now: Time, sender: Option<&Forwarder>) -> FaceSums {
         let mut sums = self.past.clone();
         if let Some(forwarder) = sender {
             sums.add(now, forwarder, self.from.face);
         }
-        let span = now.0.max(1) as f64;
-        let (length, squared) = (sums.byte_ns as f64, sums.byte2_ns as f64);
-        let mut result = sums.result;
-        result.queue = Queue::new(length, squared, span, result.queue.max);
-        result.rate = rate;
-        result.wire = self.wire.counters();
-        result.in_flight = self.wire.in_flight() as u64;
-        result.utilization = (result.wire.busy.0 as f64 / span).min(1.0);
-        result
+        sums
     }
 }
 
-impl LinkSums {
+impl FaceSums {
+    /// Packets that were dropped by the queues or lost in a crash.
+    fn drops(&self) -> u64 {
+        self.tally.dropped.packets + self.crashed.packets
+    }
+
     /// Adds the counters of the sending face since the last restart.
     fn add(&mut self, now: Time, forwarder: &Forwarder, face: FaceId) {
-        let sum = &mut self.result;
         if let Some(counters) = forwarder.counters(face) {
-            sum.sent += &counters.sent;
-            sum.tally += &counters.queue;
-            sum.counters += &counters.into();
+            self.sent += &counters.sent;
+            self.tally += &counters.queue;
+            self.counters += &counters.into();
         }
-        sum.queued = forwarder.queued(face).unwrap_or_default();
         if let Some(occupancy) = forwarder.queue_occupancy(now, face) {
-            self.byte_ns += occupancy.byte_ns;
-            self.byte2_ns += occupancy.byte2_ns;
-            sum.queue.max = sum.queue.max.max(occupancy.peak.0);
+            self.occupancy.byte_ns += occupancy.byte_ns;
+            self.occupancy.byte2_ns += occupancy.byte2_ns;
+            self.occupancy.peak = self.occupancy.peak.max(occupancy.peak);
         }
     }
 }

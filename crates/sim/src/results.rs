@@ -1,7 +1,7 @@
 //! Collects the samples and the results of a run.
 
 use control::Time;
-use record::{LinkSample, NetworkSample, NodeResult, NodeSample, Outcome, Recorder};
+use record::{NetworkSample, NodeResult, NodeSample, Outcome, Recorder};
 
 use crate::fabric::Fabric;
 use crate::population::Population;
@@ -43,18 +43,7 @@ pub(crate) fn take_sample(fabric: &mut Fabric, population: &Population) {
 pub(crate) fn sample(fabric: &Fabric, population: &Population, recorder: &mut dyn Recorder) {
     let (now, topology) = (fabric.now(), fabric.topology());
     for (wire, end) in topology.ends() {
-        let result = topology.link_result(now, end);
-        recorder.link(&LinkSample {
-            at: now,
-            link: wire.link(),
-            backward: wire.is_backward(),
-            queue: result.queued,
-            bytes: result.sent.bytes,
-            busy: end.wire().busy(now),
-            rate: result.rate,
-            drops: result.drops(),
-            counters: result.counters,
-        });
+        recorder.link(&topology.link_sample(now, wire, end));
     }
     fabric.flows().samples(now, fabric.apps()).for_each(|sample| recorder.flow(&sample));
     for sample in population.numbered_samples(now, fabric.apps()) {

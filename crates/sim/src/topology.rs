@@ -4,7 +4,7 @@ use control::{Duration, Rate, Time};
 use forwarder::{FaceId, RateIn};
 use packet::Name;
 use packet::options::Capability;
-use record::{LinkId, LinkResult, NodeId};
+use record::{LinkId, LinkResult, LinkSample, NodeId};
 
 use crate::agenda::{Agenda, Target};
 use crate::error::BuildError;
@@ -229,5 +229,11 @@ impl Topology {
     pub fn link_result(&self, now: Time, end: &LinkEnd) -> LinkResult {
         let sender = self.node(end.from().node);
         end.result(now, sender.forwarder(), sender.rate(end.from().face))
+    }
+
+    /// A sample of a link direction.
+    pub fn link_sample(&self, now: Time, wire: WireId, end: &LinkEnd) -> LinkSample {
+        let sender = self.node(end.from().node);
+        end.sample(now, wire, sender.forwarder(), sender.rate(end.from().face))
     }
 }
