@@ -94,7 +94,7 @@ impl Forwarder {
     /// this node are announced, and those of an earlier peer are forgotten.
     pub fn open_face(&mut self, now: Time, face: FaceId) {
         if let Some(state) = self.faces.get_mut(face) {
-            state.link_mut().opened();
+            state.link_mut().capabilities_mut().opened();
             self.faces.wake(now, face);
         }
     }

@@ -24,22 +24,19 @@ mod timer;
 mod transmit;
 mod window;
 
-use control::{
-    Crossing, Cx, Direction, Duration, Flow, InterestMeta, Kind, LinkView, Marker, Rate, Released,
-    Rng, Size, Stage, Stamper, Time,
-};
+use control::{Duration, LinkView, Marker, Rng, Size, Time};
 use packet::options::{Capability, ResidenceTime};
 use packet::{HopOptions, LpPacket};
 
-use crate::config::{FaceConfig, LinkType, RateIn};
-use crate::counters::{Amount, DropReason, FaceCounters, ForwarderStats, OptionFault};
+use crate::config::{FaceConfig, LinkType};
+use crate::counters::{DropReason, FaceCounters, ForwarderStats};
+use crate::tables::PitToken;
 use crate::tables::memory::Room;
-use crate::tables::{PitKey, PitToken};
 use allowance::Allowance;
 use capabilities::{Capabilities, IdleOptions, Transport};
 pub(crate) use env::{Env, PacketReports};
 use line::Line;
-use parts::{Hosted, Parts, Views};
+use parts::{Hosted, LinkParts, Parts};
 pub use queue::Occupancy;
 pub(crate) use queue::Patch;
 use queue::{QueuedControl, QueuedData};
@@ -47,7 +44,7 @@ use reassembly::{Fragment, Partial, Place, Reassembler};
 pub use reassembly::{MAX_FRAGMENTS, Sender};
 use reliability::GivenUp;
 use service::LinkService;
-use shaping::{Expected, Offered, Shaping, Waiting};
+use shaping::Shaping;
 use timer::Timer;
 pub(crate) use transmit::{InterestMark, Out};
 
@@ -129,35 +126,13 @@ impl Link {
         self.line.is_idle()
     }
 
-    /// The content of the queues.
-    pub(crate) fn queued(&self) -> Amount {
-        self.line.queued()
+    /// Its queues, and their pace.
+    pub(crate) fn line(&self) -> &Line {
+        &self.line
     }
 
-    /// How full the queue of Data was until now.
-    pub(crate) fn data_occupancy(&self, now: Time) -> Occupancy {
-        self.line.data_occupancy(now)
-    }
-
-    /// Changes the rate; a packet that is leaving takes the time that it would have taken.
-    pub(crate) fn set_rate(&mut self, rate: Option<Rate>, slack: Duration) {
-        self.line.set_rate(rate, slack);
-    }
-
-    /// Changes the rate in, which is for the parts alone.
-    pub(crate) fn set_rate_in(&mut self, rate: RateIn) {
-        self.line.set_rate_in(rate);
-    }
-
-    /// `frames` of `bytes` that left took none of the link's time.
-    pub(crate) fn refund(&mut self, bytes: usize, frames: usize) {
-        self.line.refund(bytes, frames);
-    }
-
-    /// When the last byte of the frames that leave now has been put on the link; `now` if the link
-    /// has no rate.
-    pub(crate) fn last_byte_at(&self, now: Time) -> Time {
-        self.line.last_byte_at(now)
+    pub(crate) fn line_mut(&mut self) -> &mut Line {
+        &mut self.line
     }
 
     /// An Interest leaves. If the face measures its incoming rate, the Interest requests the
@@ -200,11 +175,6 @@ impl Link {
         self.parts.view(now, &self.line)
     }
 
-    /// See [`Parts::expected`].
-    pub(crate) fn expected(&self, flow: Flow, options: &HopOptions) -> Size {
-        self.parts.expected(flow, options)
-    }
-
     /// Bytes of memory that it takes outside of itself.
     pub(crate) fn memory(&self) -> usize {
         self.line.memory()
@@ -232,32 +202,9 @@ impl Link {
         &self.counters
     }
 
-    /// Counts a frame that came.
     #[inline]
-    pub(crate) fn count_frame(&mut self, bytes: usize) {
-        self.counters.received.count_frame(bytes);
-    }
-
-    /// Counts a packet that came.
-    #[inline]
-    pub(crate) fn count_received(&mut self, kind: Kind) {
-        self.counters.received.count(kind);
-    }
-
-    /// Counts an IDLE frame that came.
-    pub(crate) fn count_idle(&mut self) {
-        self.counters.idle += 1;
-    }
-
-    /// Counts an option that is ignored.
-    pub(crate) fn count_option_fault(&mut self, fault: OptionFault) {
-        self.counters.malformed_options.add(fault);
-    }
-
-    /// Counts how long the answer to an Interest took.
-    #[inline]
-    pub(crate) fn count_round_trip(&mut self, since: Duration) {
-        self.counters.round_trips.record(since);
+    pub(crate) fn counters_mut(&mut self) -> &mut FaceCounters {
+        &mut self.counters
     }
 
     pub(crate) fn count_drop(&mut self, stats: &mut ForwarderStats, reason: DropReason) {
@@ -265,43 +212,9 @@ impl Link {
         stats.drops.add(reason);
     }
 
-    /// See [`Parts::on_crossing`]. Only for links with parts.
-    pub(crate) fn on_crossing(&mut self, env: &mut Env<'_>, crossing: &Crossing<'_>) {
-        self.parts.on_crossing(env, &self.line, crossing);
-    }
-
-    /// Calls the stamper, if there is one, with what its calls have in common.
-    pub(crate) fn ask_stamper(
-        &mut self,
-        env: &mut Env<'_>,
-        ask: impl FnOnce(&mut dyn Stamper, &mut Cx<'_>, &LinkView),
-    ) {
-        self.parts.ask_stamper(env, &self.line, ask);
-    }
-
-    /// The stage at which the shaper works, if there is one.
-    pub(crate) fn shaper_stage(&self) -> Option<Stage> {
-        self.parts.shaper_stage()
-    }
-
-    /// Offers an Interest to the shaper, if it works at this stage. `other` is the link of the
-    /// other side.
-    pub(crate) fn offer(
-        &mut self,
-        env: &mut Env<'_>,
-        stage: Stage,
-        other: Option<&LinkView>,
-        meta: InterestMeta,
-        collapse: Option<u64>,
-        waiting: impl FnOnce() -> Waiting,
-    ) -> Option<Offered> {
-        let views = Views { line: &self.line, other };
-        self.parts.offer(env, views, stage, meta, collapse, waiting)
-    }
-
-    /// The next Interest that the shaper releases.
-    pub(crate) fn release(&mut self, env: &mut Env<'_>) -> Option<(Released, Waiting)> {
-        self.parts.release(env, &self.line)
+    /// Its parts, for a call.
+    pub(crate) fn parts(&mut self) -> LinkParts<'_> {
+        LinkParts::new(&mut self.parts, &self.line)
     }
 
     /// A frame came with acknowledgements or a number; says whether it is new.
@@ -368,36 +281,6 @@ impl Link {
         self.reassembler.recycle(whole);
     }
 
-    /// See [`Parts::expect`]. Only for links with parts.
-    pub(crate) fn expect(
-        &mut self,
-        env: &mut Env<'_>,
-        direction: Direction,
-        key: PitKey,
-        expected: Expected,
-    ) {
-        self.parts.expect(env, &self.line, direction, key, expected);
-    }
-
-    /// A PIT entry has been answered over this face (`size`), or never will be. The shaper that
-    /// passed its Interest is informed. Only for links with parts.
-    pub(crate) fn credit(
-        &mut self,
-        env: &mut Env<'_>,
-        direction: Direction,
-        key: PitKey,
-        size: Option<Size>,
-    ) {
-        if let Some(expected) = self.parts.take_expected(direction, key) {
-            self.parts.returned(env, &self.line, &expected, size);
-        }
-    }
-
-    /// Reports to the shaper what an Interest that it let through brought.
-    pub(crate) fn returned(&mut self, env: &mut Env<'_>, of: &Expected, size: Option<Size>) {
-        self.parts.returned(env, &self.line, of, size);
-    }
-
     /// The first instant at which something may leave; `None` if there is nothing.
     pub(crate) fn next_transmit(&self) -> Option<Time> {
         if self.capabilities.is_due() {
@@ -457,7 +340,7 @@ impl Link {
                     stats.drops.add(reason);
                 });
             }
-            Timer::Stamper => self.parts.on_stamper_deadline(env, &self.line),
+            Timer::Stamper => self.parts().on_stamper_deadline(env),
             // Released Interests go on through the pipeline, which asks for them.
             Timer::Release => {}
         }
@@ -486,29 +369,18 @@ impl Link {
         plain && mark == 0 && token.is_empty() && no_options && no_face
     }
 
-    /// See [`crate::Forwarder::open_face`].
-    pub(crate) fn opened(&mut self) {
-        self.capabilities.opened();
-    }
-
     /// An IDLE frame came.
     pub(crate) fn on_idle(&mut self, now: Time, options: &IdleOptions) {
         self.capabilities.on_idle(now, options, self.is_stream());
     }
 
-    /// See [`crate::Forwarder::set_challenge`].
-    pub(crate) fn set_challenge(&mut self, token: Option<u64>) {
-        self.capabilities.set_challenge(token);
+    /// The capabilities of both ends, and the proofs of their addresses.
+    pub(crate) fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
     }
 
-    /// True if the peer has proved that it receives at its address, or need not prove it.
-    pub(crate) fn is_proved(&self) -> bool {
-        self.capabilities.is_proved()
-    }
-
-    /// Asks the peer for its proof at once.
-    pub(crate) fn ask_for_proof(&mut self) {
-        self.capabilities.ask_for_proof();
+    pub(crate) fn capabilities_mut(&mut self) -> &mut Capabilities {
+        &mut self.capabilities
     }
 
     /// The bytes that may still leave.
@@ -543,6 +415,6 @@ impl Link {
 
 impl std::fmt::Debug for Link {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Link").field("mtu", &self.mtu).field("queued", &self.queued()).finish()
+        f.debug_struct("Link").field("mtu", &self.mtu).field("queued", &self.line.queued()).finish()
     }
 }

@@ -207,12 +207,12 @@ impl<'a> Pipeline<'a> {
             if link.has_parts() {
                 let flow = subject.flow;
                 let expected = match kind {
-                    Kind::Interest => link.expected(flow, options),
+                    Kind::Interest => link.parts().expected(flow, options),
                     _ => Size::ZERO,
                 };
                 let (direction, size) = (Direction::In, Size(size as u64));
                 let crossing = Crossing { direction, kind, flow, size, expected, options };
-                link.on_crossing(env, &crossing);
+                link.parts().on_crossing(env, &crossing);
             }
         });
     }

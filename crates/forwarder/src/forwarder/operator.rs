@@ -164,7 +164,7 @@ impl Forwarder {
     /// see [`Forwarder::set_challenge`]. True of a face that is gone.
     #[must_use]
     pub fn is_proved(&self, face: FaceId) -> bool {
-        self.faces.get(face).is_none_or(|face| face.link().is_proved())
+        self.faces.get(face).is_none_or(|face| face.link().capabilities().is_proved())
     }
 
     /// Sets the token that the other end of a face has to echo before its address counts as
@@ -174,7 +174,7 @@ impl Forwarder {
     /// easily.
     pub fn set_challenge(&mut self, face: FaceId, token: Option<u64>) {
         if let Some(face) = self.faces.get_mut(face) {
-            face.link_mut().set_challenge(token);
+            face.link_mut().capabilities_mut().set_challenge(token);
         }
     }
 
@@ -207,20 +207,20 @@ impl Forwarder {
     /// The content of a face's queues.
     #[must_use]
     pub fn queued(&self, face: FaceId) -> Option<Amount> {
-        self.faces.get(face).map(|face| face.link().queued())
+        self.faces.get(face).map(|face| face.link().line().queued())
     }
 
     /// How full a face's queue of Data was until now.
     #[must_use]
     pub fn queue_occupancy(&self, now: Time, face: FaceId) -> Option<Occupancy> {
-        self.faces.get(face).map(|face| face.link().data_occupancy(now))
+        self.faces.get(face).map(|face| face.link().line().data_occupancy(now))
     }
 
     /// Changes the rate of a face; `slack` is that of [`crate::Medium::slack`], for a face that
     /// had no rate.
     pub fn set_rate(&mut self, now: Time, id: FaceId, rate: Option<Rate>, slack: Duration) {
         if let Some(face) = self.faces.get_mut(id) {
-            face.link_mut().set_rate(rate, slack);
+            face.link_mut().line_mut().set_rate(rate, slack);
             self.faces.wake(now, id);
         }
     }
@@ -233,7 +233,7 @@ impl Forwarder {
     /// Changes the incoming rate that the parts of a face see; see [`crate::Medium::rate_in`].
     pub fn set_rate_in(&mut self, face: FaceId, rate: RateIn) {
         if let Some(face) = self.faces.get_mut(face) {
-            face.link_mut().set_rate_in(rate);
+            face.link_mut().line_mut().set_rate_in(rate);
         }
     }
 
@@ -241,7 +241,7 @@ impl Forwarder {
     /// driver that emulates a lossy link, before they took any of the link's time.
     pub fn refund(&mut self, face: FaceId, bytes: usize, frames: usize) {
         if let Some(face) = self.faces.get_mut(face) {
-            face.link_mut().refund(bytes, frames);
+            face.link_mut().line_mut().refund(bytes, frames);
         }
     }
 
@@ -249,7 +249,7 @@ impl Forwarder {
     /// link, for a driver that emulates it: `now` if the face has no rate.
     #[must_use]
     pub fn last_byte_at(&self, now: Time, face: FaceId) -> Time {
-        self.faces.get(face).map_or(now, |face| face.link().last_byte_at(now))
+        self.faces.get(face).map_or(now, |face| face.link().line().last_byte_at(now))
     }
 
     /// The view of a face's link that its parts get.

@@ -10,7 +10,7 @@ use crate::counters::Amount;
 use crate::state::grant::Grant;
 
 /// The queues of a link with their pace.
-pub(super) struct Line {
+pub(crate) struct Line {
     control: Fifo<QueuedControl>,
     /// The packets of `control`, in its order.
     ring: Ring,
@@ -60,14 +60,14 @@ impl Line {
     }
 
     /// The content of the queues.
-    pub(super) fn queued(&self) -> Amount {
+    pub(crate) fn queued(&self) -> Amount {
         let packets = self.control.packets() + self.data.packets();
         let bytes = self.control.bytes() + self.data.bytes();
         Amount { packets: packets as u64, bytes: bytes as u64 }
     }
 
     /// How full the queue of Data was until now.
-    pub(super) fn data_occupancy(&self, now: Time) -> Occupancy {
+    pub(crate) fn data_occupancy(&self, now: Time) -> Occupancy {
         self.data.occupancy(now)
     }
 
@@ -107,7 +107,7 @@ impl Line {
     }
 
     /// Changes the rate; a packet that is leaving takes the time that it would have taken.
-    pub(super) fn set_rate(&mut self, rate: Option<Rate>, slack: Duration) {
+    pub(crate) fn set_rate(&mut self, rate: Option<Rate>, slack: Duration) {
         self.pacer = match (self.pacer.take(), rate) {
             (Some(mut pacer), Some(rate)) => {
                 pacer.set_rate(rate);
@@ -117,14 +117,14 @@ impl Line {
         };
     }
 
-    pub(super) fn set_rate_in(&mut self, rate: RateIn) {
+    pub(crate) fn set_rate_in(&mut self, rate: RateIn) {
         if rate != RateIn::Measured || self.arrivals().is_none() {
             self.inbound = Inbound::new(rate);
         }
     }
 
     /// `frames` of `bytes` that left took none of the link's time; see [`Pacer::refund`].
-    pub(super) fn refund(&mut self, bytes: usize, frames: usize) {
+    pub(crate) fn refund(&mut self, bytes: usize, frames: usize) {
         if let Some(pacer) = &mut self.pacer {
             pacer.refund(Size((bytes + self.overhead * frames) as u64));
         }
@@ -132,7 +132,7 @@ impl Line {
 
     /// When the last byte of the frames that leave now has been put on the link; `now` if the link
     /// has no rate.
-    pub(super) fn last_byte_at(&self, now: Time) -> Time {
+    pub(crate) fn last_byte_at(&self, now: Time) -> Time {
         self.pacer.as_ref().map_or(now, |pacer| pacer.left(now))
     }
 

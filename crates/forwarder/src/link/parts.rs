@@ -104,203 +104,13 @@ impl Parts {
         self.shaping.as_mut().map_or(0, Shaping::clear)
     }
 
-    /// The bytes of Data that an Interest of this flow with these options is expected to bring.
-    pub(super) fn expected(&self, flow: Flow, options: &HopOptions) -> Size {
-        self.flows.expected(flow, options.get())
-    }
-
-    /// Something crossed the face: the parts that want to know are called.
-    pub(super) fn on_crossing(&mut self, env: &mut Env<'_>, line: &Line, crossing: &Crossing<'_>) {
-        let data = (crossing.kind == Kind::Data).then_some(crossing.size);
-        self.flows.touch(env.now, crossing.flow, data, env.room);
-        if self.shaping.is_none() && self.stamper.is_none() {
-            return;
-        }
-        let view = self.view(env.now, line);
-        if let Some(shaping) = &mut self.shaping {
-            let (shaper, rng) = shaping.shaper();
-            shaper.on_crossing(&mut Cx { now: env.now, rng, tap: env.tap }, &view, crossing);
-        }
-        if let Some(Hosted { part, rng }) = &mut self.stamper {
-            part.on_crossing(&mut Cx { now: env.now, rng, tap: env.tap }, &view, crossing);
-        }
-    }
-
     pub(super) fn has_stamper(&self) -> bool {
         self.stamper.is_some()
     }
 
-    /// Calls the stamper, if there is one, with what its calls have in common.
-    pub(super) fn ask_stamper(
-        &mut self,
-        env: &mut Env<'_>,
-        line: &Line,
-        ask: impl FnOnce(&mut dyn Stamper, &mut Cx<'_>, &LinkView),
-    ) {
-        if self.stamper.is_none() {
-            return;
-        }
-        let view = self.view(env.now, line);
-        if let Some(Hosted { part, rng }) = &mut self.stamper {
-            ask(&mut **part, &mut Cx { now: env.now, rng, tap: env.tap }, &view);
-        }
-    }
-
-    /// Asks the marker, if there is one, about Data; a mark that it gives is put on the Data.
-    pub(super) fn ask_marker(
-        &mut self,
-        env: &mut Env<'_>,
-        line: &Line,
-        item: &mut QueuedData,
-        ask: impl FnOnce(&mut dyn Marker, &mut Cx<'_>, &LinkView, &DataMeta) -> Verdict,
-    ) -> Verdict {
-        if self.marker.is_none() {
-            return Verdict::Pass;
-        }
-        let view = self.view(env.now, line);
-        let Some(Hosted { part, rng }) = &mut self.marker else { return Verdict::Pass };
-        let data = DataMeta {
-            flow: item.subject.flow,
-            segment: item.subject.segment,
-            size: Size(item.packet.len() as u64),
-            mark: item.mark,
-            options: std::mem::take(&mut item.options),
-        };
-        let mut cx = Cx { now: env.now, rng, tap: env.tap };
-        let verdict = ask(&mut **part, &mut cx, &view, &data);
-        item.options = data.options;
-        if let Verdict::Mark(mark) = verdict {
-            item.mark = item.mark.max(mark);
-        }
-        verdict
-    }
-
-    /// Asks the marker, if there is one, about an Interest that leaves the queue.
-    pub(super) fn ask_marker_of_interest(
-        &mut self,
-        env: &mut Env<'_>,
-        line: &Line,
-        item: &mut QueuedControl,
-    ) -> Verdict {
-        let view = self.view(env.now, line);
-        let Some(Hosted { part, rng }) = &mut self.marker else { return Verdict::Pass };
-        let meta = InterestMeta {
-            flow: item.subject.flow,
-            segment: item.subject.segment,
-            size: Size(item.len as u64),
-            expected: item.expected,
-            expires: item.expires,
-            options: std::mem::take(&mut item.options),
-            handle: 0,
-        };
-        let sojourn = env.now.since(item.at);
-        let mut cx = Cx { now: env.now, rng, tap: env.tap };
-        let verdict = part.on_interest_dequeue(&mut cx, &view, &meta, sojourn);
-        item.options = meta.options;
-        verdict
-    }
-
-    /// Reports to the shaper, if there is one, what Data did at the queue.
-    pub(super) fn report_queued(
-        &mut self,
-        env: &mut Env<'_>,
-        line: &Line,
-        flow: Flow,
-        len: usize,
-        what: Queued,
-    ) {
-        if self.shaping.is_none() {
-            return;
-        }
-        let view = self.view(env.now, line);
-        if let Some(shaping) = &mut self.shaping {
-            let (shaper, rng) = shaping.shaper();
-            let mut cx = Cx { now: env.now, rng, tap: env.tap };
-            shaper.on_queued(&mut cx, &view, flow, Size(len as u64), what);
-        }
-    }
-
     /// The stage at which the shaper works, if there is one.
-    pub(super) fn shaper_stage(&self) -> Option<Stage> {
+    fn shaper_stage(&self) -> Option<Stage> {
         self.shaping.as_ref().map(Shaping::stage)
-    }
-
-    /// Offers an Interest to the shaper, if it works at this stage; see [`Shaping::offer`].
-    pub(super) fn offer(
-        &mut self,
-        env: &mut Env<'_>,
-        views: Views<'_>,
-        stage: Stage,
-        meta: InterestMeta,
-        collapse: Option<u64>,
-        waiting: impl FnOnce() -> Waiting,
-    ) -> Option<Offered> {
-        if self.shaper_stage() != Some(stage) {
-            return Some(Offered::Pass(meta));
-        }
-        let view = self.view(env.now, views.line);
-        let shaping = self.shaping.as_mut()?;
-        shaping.offer(env, &view, views.other.unwrap_or(&view), meta, collapse, waiting)
-    }
-
-    /// The next Interest that the shaper gives back now.
-    pub(super) fn release(
-        &mut self,
-        env: &mut Env<'_>,
-        line: &Line,
-    ) -> Option<(Released, Waiting)> {
-        self.shaping.as_ref()?;
-        let view = self.view(env.now, line);
-        let shaping = self.shaping.as_mut()?;
-        shaping.release(env.now, env.tap, &view)
-    }
-
-    /// Notes that an answer is expected. If the shaper has let an earlier Interest of the entry
-    /// through, one answer serves both, and the earlier one's credit is returned.
-    pub(super) fn expect(
-        &mut self,
-        env: &mut Env<'_>,
-        line: &Line,
-        direction: Direction,
-        key: PitKey,
-        expected: Expected,
-    ) {
-        if let Some(earlier) = self.expectations(direction).insert(key, expected) {
-            self.report(env, line, &earlier, None, true);
-        }
-    }
-
-    /// Takes out what is expected for a PIT entry.
-    pub(super) fn take_expected(&mut self, direction: Direction, key: PitKey) -> Option<Expected> {
-        self.expectations(direction).remove(key)
-    }
-
-    /// Reports to the shaper what an Interest that it let through brought.
-    pub(super) fn returned(
-        &mut self,
-        env: &mut Env<'_>,
-        line: &Line,
-        of: &Expected,
-        size: Option<Size>,
-    ) {
-        self.report(env, line, of, size, false);
-    }
-
-    fn report(
-        &mut self,
-        env: &mut Env<'_>,
-        line: &Line,
-        of: &Expected,
-        size: Option<Size>,
-        is_repeated: bool,
-    ) {
-        let Some(released_at) = of.released_at else { return };
-        let view = self.view(env.now, line);
-        let Some(shaping) = &mut self.shaping else { return };
-        let since_release = env.now.since(released_at);
-        let (flow, expected) = (of.flow, of.size);
-        let returned = Returned { flow, expected, size, is_repeated, since_release };
-        shaping.on_returned(env.now, env.tap, &view, &returned);
     }
 
     fn expectations(&mut self, direction: Direction) -> &mut Expectations {
@@ -321,16 +131,209 @@ impl Parts {
     pub(super) fn next_stamper_deadline(&self) -> Option<Time> {
         self.stamper.as_ref().and_then(|stamper| stamper.part.next_deadline())
     }
-
-    /// Calls the stamper, whose time has come.
-    pub(super) fn on_stamper_deadline(&mut self, env: &mut Env<'_>, line: &Line) {
-        self.ask_stamper(env, line, |stamper, cx, view| stamper.on_deadline(cx, view));
-    }
 }
 
-/// The links that a shaper sees: its own, and that of the other side if the Interest goes there.
-#[derive(Clone, Copy)]
-pub(super) struct Views<'a> {
-    pub(super) line: &'a Line,
-    pub(super) other: Option<&'a LinkView>,
+/// The parts of a link, and its line, for a call.
+pub(crate) struct LinkParts<'a> {
+    parts: &'a mut Parts,
+    line: &'a Line,
+}
+
+impl<'a> LinkParts<'a> {
+    pub(super) fn new(parts: &'a mut Parts, line: &'a Line) -> LinkParts<'a> {
+        LinkParts { parts, line }
+    }
+
+    /// The view of the link that parts get.
+    fn view(&self, now: Time) -> LinkView {
+        self.parts.view(now, self.line)
+    }
+
+    /// The bytes of Data that an Interest of this flow with these options is expected to bring.
+    pub(crate) fn expected(&self, flow: Flow, options: &HopOptions) -> Size {
+        self.parts.flows.expected(flow, options.get())
+    }
+
+    /// The stage at which the shaper works, if there is one.
+    pub(crate) fn shaper_stage(&self) -> Option<Stage> {
+        self.parts.shaper_stage()
+    }
+
+    /// Something crossed the face: the parts that want to know are called.
+    pub(crate) fn on_crossing(&mut self, env: &mut Env<'_>, crossing: &Crossing<'_>) {
+        let data = (crossing.kind == Kind::Data).then_some(crossing.size);
+        self.parts.flows.touch(env.now, crossing.flow, data, env.room);
+        if self.parts.shaping.is_none() && self.parts.stamper.is_none() {
+            return;
+        }
+        let view = self.view(env.now);
+        if let Some(shaping) = &mut self.parts.shaping {
+            let (shaper, rng) = shaping.shaper();
+            shaper.on_crossing(&mut Cx { now: env.now, rng, tap: env.tap }, &view, crossing);
+        }
+        if let Some(Hosted { part, rng }) = &mut self.parts.stamper {
+            part.on_crossing(&mut Cx { now: env.now, rng, tap: env.tap }, &view, crossing);
+        }
+    }
+
+    /// Calls the stamper, if there is one, with what its calls have in common.
+    pub(crate) fn ask_stamper(
+        &mut self,
+        env: &mut Env<'_>,
+        ask: impl FnOnce(&mut dyn Stamper, &mut Cx<'_>, &LinkView),
+    ) {
+        if self.parts.stamper.is_none() {
+            return;
+        }
+        let view = self.view(env.now);
+        if let Some(Hosted { part, rng }) = &mut self.parts.stamper {
+            ask(&mut **part, &mut Cx { now: env.now, rng, tap: env.tap }, &view);
+        }
+    }
+
+    /// Asks the marker, if there is one, about Data; a mark that it gives is put on the Data.
+    pub(super) fn ask_marker(
+        &mut self,
+        env: &mut Env<'_>,
+        item: &mut QueuedData,
+        ask: impl FnOnce(&mut dyn Marker, &mut Cx<'_>, &LinkView, &DataMeta) -> Verdict,
+    ) -> Verdict {
+        if self.parts.marker.is_none() {
+            return Verdict::Pass;
+        }
+        let view = self.view(env.now);
+        let Some(Hosted { part, rng }) = &mut self.parts.marker else { return Verdict::Pass };
+        let data = DataMeta {
+            flow: item.subject.flow,
+            segment: item.subject.segment,
+            size: Size(item.packet.len() as u64),
+            mark: item.mark,
+            options: std::mem::take(&mut item.options),
+        };
+        let mut cx = Cx { now: env.now, rng, tap: env.tap };
+        let verdict = ask(&mut **part, &mut cx, &view, &data);
+        item.options = data.options;
+        if let Verdict::Mark(mark) = verdict {
+            item.mark = item.mark.max(mark);
+        }
+        verdict
+    }
+
+    /// Asks the marker, if there is one, about an Interest that leaves the queue.
+    pub(super) fn ask_marker_of_interest(
+        &mut self,
+        env: &mut Env<'_>,
+        item: &mut QueuedControl,
+    ) -> Verdict {
+        let view = self.view(env.now);
+        let Some(Hosted { part, rng }) = &mut self.parts.marker else { return Verdict::Pass };
+        let meta = InterestMeta {
+            flow: item.subject.flow,
+            segment: item.subject.segment,
+            size: Size(item.len as u64),
+            expected: item.expected,
+            expires: item.expires,
+            options: std::mem::take(&mut item.options),
+            handle: 0,
+        };
+        let sojourn = env.now.since(item.at);
+        let mut cx = Cx { now: env.now, rng, tap: env.tap };
+        let verdict = part.on_interest_dequeue(&mut cx, &view, &meta, sojourn);
+        item.options = meta.options;
+        verdict
+    }
+
+    /// Reports to the shaper, if there is one, what Data did at the queue.
+    pub(super) fn report_queued(
+        &mut self,
+        env: &mut Env<'_>,
+        flow: Flow,
+        len: usize,
+        what: Queued,
+    ) {
+        if self.parts.shaping.is_none() {
+            return;
+        }
+        let view = self.view(env.now);
+        if let Some(shaping) = &mut self.parts.shaping {
+            let (shaper, rng) = shaping.shaper();
+            let mut cx = Cx { now: env.now, rng, tap: env.tap };
+            shaper.on_queued(&mut cx, &view, flow, Size(len as u64), what);
+        }
+    }
+
+    /// Offers an Interest to the shaper, if it works at this stage; see [`Shaping::offer`]. `other`
+    /// is the link of the other side, if the Interest goes there.
+    pub(crate) fn offer(
+        &mut self,
+        env: &mut Env<'_>,
+        stage: Stage,
+        other: Option<&LinkView>,
+        meta: InterestMeta,
+        collapse: Option<u64>,
+        waiting: impl FnOnce() -> Waiting,
+    ) -> Option<Offered> {
+        if self.parts.shaper_stage() != Some(stage) {
+            return Some(Offered::Pass(meta));
+        }
+        let view = self.view(env.now);
+        let shaping = self.parts.shaping.as_mut()?;
+        shaping.offer(env, &view, other.unwrap_or(&view), meta, collapse, waiting)
+    }
+
+    /// The next Interest that the shaper gives back now.
+    pub(crate) fn release(&mut self, env: &mut Env<'_>) -> Option<(Released, Waiting)> {
+        self.parts.shaping.as_ref()?;
+        let view = self.view(env.now);
+        let shaping = self.parts.shaping.as_mut()?;
+        shaping.release(env.now, env.tap, &view)
+    }
+
+    /// Notes that an answer is expected. If the shaper has let an earlier Interest of the entry
+    /// through, one answer serves both, and the earlier one's credit is returned.
+    pub(crate) fn expect(
+        &mut self,
+        env: &mut Env<'_>,
+        direction: Direction,
+        key: PitKey,
+        expected: Expected,
+    ) {
+        if let Some(earlier) = self.parts.expectations(direction).insert(key, expected) {
+            self.report(env, &earlier, None, true);
+        }
+    }
+
+    /// A PIT entry has been answered over this face (`size`), or never will be. The shaper that
+    /// passed its Interest is informed.
+    pub(crate) fn credit(
+        &mut self,
+        env: &mut Env<'_>,
+        direction: Direction,
+        key: PitKey,
+        size: Option<Size>,
+    ) {
+        if let Some(expected) = self.parts.expectations(direction).remove(key) {
+            self.returned(env, &expected, size);
+        }
+    }
+
+    /// Reports to the shaper what an Interest that it let through brought.
+    pub(crate) fn returned(&mut self, env: &mut Env<'_>, of: &Expected, size: Option<Size>) {
+        self.report(env, of, size, false);
+    }
+
+    fn report(&mut self, env: &mut Env<'_>, of: &Expected, size: Option<Size>, is_repeated: bool) {
+        let Some(released_at) = of.released_at else { return };
+        let view = self.view(env.now);
+        let Some(shaping) = &mut self.parts.shaping else { return };
+        let since_release = env.now.since(released_at);
+        let (flow, expected) = (of.flow, of.size);
+        let returned = Returned { flow, expected, size, is_repeated, since_release };
+        shaping.on_returned(env.now, env.tap, &view, &returned);
+    }
+
+    /// Calls the stamper, whose time has come.
+    pub(super) fn on_stamper_deadline(&mut self, env: &mut Env<'_>) {
+        self.ask_stamper(env, |stamper, cx, view| stamper.on_deadline(cx, view));
+    }
 }

@@ -48,10 +48,9 @@ impl Link {
     ) {
         let len = item.packet.len();
         self.counters.queue.offer(len);
-        let verdict =
-            self.parts.ask_marker(env, &self.line, &mut item, |marker, cx, view, data| {
-                marker.on_enqueue(cx, view, data)
-            });
+        let verdict = self
+            .parts()
+            .ask_marker(env, &mut item, |marker, cx, view, data| marker.on_enqueue(cx, view, data));
         let accepted = match (verdict, grant) {
             (Verdict::Drop, _) => Err(DropReason::Marker),
             _ if !self.line.data_fits(len) => Err(DropReason::DataQueueFull),
@@ -63,7 +62,7 @@ impl Link {
                 env.packets.report(Kind::Data, &item.packet, None);
                 let flow = item.subject.flow;
                 self.line.push_data(grant, env.now, item);
-                self.parts.report_queued(env, &self.line, flow, len, Queued::Joined);
+                self.parts().report_queued(env, flow, len, Queued::Joined);
             }
             Err(reason) => {
                 self.counters.queue.drop(len);

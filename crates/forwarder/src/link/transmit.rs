@@ -95,7 +95,7 @@ impl Link {
                 let item = self.line.pop_data(env.now)?;
                 self.counters.waits.record(env.now.since(item.at));
                 let (flow, len) = (item.subject.flow, item.packet.len());
-                self.parts.report_queued(env, &self.line, flow, len, Queued::Left);
+                self.parts().report_queued(env, flow, len, Queued::Left);
                 self.send_data(env, node, item, out)
             };
             if left.is_some() {
@@ -265,13 +265,13 @@ impl Link {
     ) -> bool {
         if item.nack.is_some() {
             let node = NodeAt::unnamed(node);
-            self.ask_stamper(env, |stamper, cx, view| {
+            self.parts().ask_stamper(env, |stamper, cx, view| {
                 stamper.on_nack(cx, view, &node, item.subject.flow, &mut item.options);
             });
             return true;
         }
         let Some(key) = item.key else { return true };
-        let verdict = self.parts.ask_marker_of_interest(env, &self.line, item);
+        let verdict = self.parts().ask_marker_of_interest(env, item);
         if let Verdict::Mark(mark) = verdict {
             marks.push((key, mark));
         }
@@ -287,10 +287,9 @@ impl Link {
     ) -> Option<Frames> {
         let len = item.packet.len();
         let sojourn = env.now.since(item.at);
-        let verdict =
-            self.parts.ask_marker(env, &self.line, &mut item, |marker, cx, view, data| {
-                marker.on_dequeue(cx, view, data, sojourn)
-            });
+        let verdict = self.parts().ask_marker(env, &mut item, |marker, cx, view, data| {
+            marker.on_dequeue(cx, view, data, sojourn)
+        });
         if verdict == Verdict::Drop {
             env.packets.report(Kind::Data, &item.packet, Some(DropReason::Marker));
             self.drop_queued(env, len, DropReason::Marker);
@@ -329,7 +328,8 @@ impl Link {
             options: std::mem::take(&mut item.options),
         };
         let node = NodeAt { node, name: packet.name(), subject: item.subject };
-        self.ask_stamper(env, |stamper, cx, view| stamper.on_data(cx, view, &node, &mut data));
+        self.parts()
+            .ask_stamper(env, |stamper, cx, view| stamper.on_data(cx, view, &node, &mut data));
         item.options = data.options;
         // A stamper may raise the mark; what the path said already is not taken back.
         item.mark = item.mark.max(data.mark);
@@ -393,7 +393,8 @@ impl Link {
         if self.has_parts() {
             let size = Size(frames.len as u64);
             let direction = Direction::Out;
-            self.on_crossing(env, &Crossing { direction, kind, flow, size, expected, options });
+            self.parts()
+                .on_crossing(env, &Crossing { direction, kind, flow, size, expected, options });
         }
     }
 

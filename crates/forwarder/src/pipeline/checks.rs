@@ -1,9 +1,12 @@
-//! Checks of a packet by its header and its name alone.
+//! Checks of a packet by its header, its name and its face alone.
 
 use packet::tlv::types;
 use packet::{LpPacket, NameRef};
 
+use super::Pipeline;
+use super::context::InterestCx;
 use crate::state::faces::face::Face;
+use crate::tables::FaceId;
 
 /// True if a header has a field of another packet type than `typ`, the type of the packet behind it
 /// (NDNLPv2; NFD's `GenericLinkService::decodeNetPacket`).
@@ -28,6 +31,16 @@ pub(super) const LOCALHOP: &[u8] = b"\x08\x08localhop";
 #[inline]
 pub(super) fn violates_scope(face: &Face, name: NameRef<'_>) -> bool {
     !face.is_local() && is_under(name, LOCALHOST)
+}
+
+/// False for the Interest of a peer that no local face serves, on a node without transit.
+pub(super) fn is_admitted(p: &Pipeline<'_>, a: &InterestCx<'_>) -> bool {
+    if p.settings.transit || p.faces.is_local(a.face) {
+        return true;
+    }
+    // By the name alone: with a hint, a peer could get the content store's Data of any name.
+    let (_, hops) = p.tables.fib().lookup(a.name).unwrap_or_default();
+    hops.iter().any(|hop| p.faces.is_local(FaceId(hop.face)))
 }
 
 /// True if a name begins with this component.

@@ -165,7 +165,7 @@ fn stamp(
     };
     p.with_link(a.face, |link, env, node| {
         let at = NodeAt { node, name: a.name.name(), subject: a.subject };
-        link.ask_stamper(env, |stamper, cx, view| {
+        link.parts().ask_stamper(env, |stamper, cx, view| {
             stamper.on_data_in(cx, view, &at, &mut meta, since);
         });
     });

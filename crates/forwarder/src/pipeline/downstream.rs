@@ -8,9 +8,9 @@ use super::Pipeline;
 use super::context::InterestCx;
 use crate::counters::DropReason;
 use crate::events::Step;
-use crate::link::{Link, Patch};
 use crate::link::queue::{QueuedControl, QueuedData};
 use crate::link::shaping::Offered;
+use crate::link::{Link, Patch};
 use crate::node::subject_of;
 use crate::state::tables::Ending;
 use crate::tables::pit::Side;
@@ -154,7 +154,7 @@ impl Pipeline<'_> {
     /// that will bring nothing.
     pub(super) fn return_credit(&mut self, a: &InterestCx<'_>) {
         if let Some(expected) = a.expected {
-            self.with_link(a.face, |link, env, _| link.returned(env, &expected, None));
+            self.with_link(a.face, |link, env, _| link.parts().returned(env, &expected, None));
             self.wake(a.face);
         }
     }
@@ -184,7 +184,7 @@ impl Pipeline<'_> {
     pub(super) fn credit(&mut self, key: PitKey, side: Side, size: Option<Size>) {
         if self.has_parts() {
             let Side { face, direction } = side;
-            self.with_link(face, |link, env, _| link.credit(env, direction, key, size));
+            self.with_link(face, |link, env, _| link.parts().credit(env, direction, key, size));
             self.wake(face);
         }
     }

@@ -5,7 +5,7 @@ use control::{Direction, Kind, Size, Stage};
 use packet::options::{Exclude, answer};
 use packet::{Interest, NackReason};
 
-use super::checks::violates_scope;
+use super::checks::{is_admitted, violates_scope};
 use super::context::{Incoming, InterestCx};
 use super::exclude::excludes;
 use super::options::take_interest_options;
@@ -88,7 +88,7 @@ fn reached_its_region(p: &Pipeline<'_>, interest: &Interest<'_>) -> bool {
 /// Before the tables: what was here already, and the parts of the downstream.
 fn arrive(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
     // 3. Without transit, names that no application here serves end here.
-    if !p.is_admitted(a) {
+    if !is_admitted(p, a) {
         return p.reject(a, DropReason::NoNextHop, NackReason::NoRoute);
     }
     // 3. Dead nonce list.
@@ -109,7 +109,7 @@ fn pass_arrival_parts(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
     p.crossed(a.face, Kind::Interest, a.subject, a.size, &a.options);
     let offered = p.with_link(a.face, |link, env, node| {
         let size = match link.has_parts() {
-            true => link.expected(a.subject.flow, &a.options),
+            true => link.parts().expected(a.subject.flow, &a.options),
             false => Size::ZERO,
         };
         let options = std::mem::take(&mut a.options);
@@ -119,18 +119,19 @@ fn pass_arrival_parts(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
         }
         let mut expected = Expected { flow: a.subject.flow, size, released_at: None };
         let at = NodeAt { node, name: a.name.name(), subject: a.subject };
-        link.ask_stamper(env, |stamper, cx, view| {
+        link.parts().ask_stamper(env, |stamper, cx, view| {
             stamper.on_interest(cx, view, &at, &mut meta);
         });
-        let offered = link.offer(env, Stage::Arrival, None, meta, Some(a.name.whole()), || {
-            Waiting::Early(Box::new(Early {
-                packet: Bytes::copy_from_slice(wire),
-                token: a.token.clone(),
-                mark: a.mark,
-                chosen_face: a.chosen_face,
-            }))
-        });
-        if link.shaper_stage() == Some(Stage::Arrival) {
+        let offered =
+            link.parts().offer(env, Stage::Arrival, None, meta, Some(a.name.whole()), || {
+                Waiting::Early(Box::new(Early {
+                    packet: Bytes::copy_from_slice(wire),
+                    token: a.token.clone(),
+                    mark: a.mark,
+                    chosen_face: a.chosen_face,
+                }))
+            });
+        if link.parts().shaper_stage() == Some(Stage::Arrival) {
             expected.released_at = Some(now);
         }
         a.expected = Some(expected);
@@ -210,7 +211,7 @@ fn answer_from_store(p: &mut Pipeline<'_>, a: &InterestCx<'_>) -> bool {
     p.tables.note_answer(p.now, &a.options, &packet, &mut options);
     if let Some(expected) = a.expected {
         let size = Size(packet.len() as u64);
-        p.with_link(a.face, |link, env, _| link.returned(env, &expected, Some(size)));
+        p.with_link(a.face, |link, env, _| link.parts().returned(env, &expected, Some(size)));
     }
     let item = QueuedData {
         at: p.now,
@@ -244,12 +245,12 @@ fn pass_miss_shaper(p: &mut Pipeline<'_>, key: PitKey, a: &mut InterestCx<'_>) -
         let missed = Missed { key, mark: a.mark, chosen_face: a.chosen_face };
         let collapse = Some(key.to_bits());
         let offered =
-            link.offer(env, Stage::Miss, None, meta, collapse, || Waiting::Missed(missed));
+            link.parts().offer(env, Stage::Miss, None, meta, collapse, || Waiting::Missed(missed));
         let passed = matches!(offered, Some(Offered::Pass(_)));
-        if passed && link.shaper_stage() == Some(Stage::Miss) {
+        if passed && link.parts().shaper_stage() == Some(Stage::Miss) {
             expected.released_at = Some(now);
         }
-        link.expect(env, Direction::Out, key, expected);
+        link.parts().expect(env, Direction::Out, key, expected);
         offered
     });
     p.wake(a.face);

@@ -35,10 +35,10 @@ pub(super) fn ignore_unproved(p: &mut Pipeline<'_>, face: FaceId, options: &mut 
         return;
     }
     let Some(state) = p.faces.get_mut(face) else { return };
-    if state.link().is_proved() {
+    if state.link().capabilities().is_proved() {
         return;
     }
-    state.link_mut().ask_for_proof();
+    state.link_mut().capabilities_mut().ask_for_proof();
     options.remove(Range::TYPE);
     p.faces.count_option_fault(face, OptionFault::RangeUnproved);
     p.wake(face);
@@ -148,5 +148,5 @@ pub(super) fn take_of_nack(
 ) -> Option<Range> {
     let range = options.get::<Range>();
     options.remove(Range::TYPE);
-    range.filter(|_| p.faces.get(face).is_some_and(|face| face.link().is_proved()))
+    range.filter(|_| p.faces.get(face).is_some_and(|face| face.link().capabilities().is_proved()))
 }

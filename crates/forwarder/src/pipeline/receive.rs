@@ -36,7 +36,7 @@ pub(crate) fn receive(p: &mut Pipeline<'_>, face: FaceId, sender: Sender, frame:
     }
     let Some(state) = p.faces.get_mut(face) else { return };
     let Some(fragment) = header.fragment() else {
-        state.link_mut().count_idle();
+        state.link_mut().counters_mut().idle += 1;
         if header.has_options() {
             learn(p, face, &header);
         }

@@ -72,7 +72,7 @@ fn ask_again(p: &mut Pipeline<'_>) {
 /// Takes the Interests from a face's shaper that it lets through, or rejects, now.
 fn release(p: &mut Pipeline<'_>, face: FaceId) {
     while let Some((released, waiting)) =
-        p.with_link(face, |link, env, _| link.release(env)).flatten()
+        p.with_link(face, |link, env, _| link.parts().release(env)).flatten()
     {
         let (meta, rejected) = match released {
             Released::Pass(meta) => (meta, false),
@@ -144,7 +144,7 @@ fn release_miss(
     if !waits || meta.expires <= p.now {
         return drop_expired(p, face, &expected);
     }
-    p.with_link(face, |link, env, _| link.expect(env, Direction::Out, key, expected));
+    p.with_link(face, |link, env, _| link.parts().expect(env, Direction::Out, key, expected));
     p.forward_missed(face, missed);
 }
 
@@ -195,5 +195,5 @@ fn release_departure(
 /// back.
 fn drop_expired(p: &mut Pipeline<'_>, face: FaceId, expected: &Expected) {
     p.count_drop(face, DropReason::HeldExpired);
-    p.with_link(face, |link, env, _| link.returned(env, expected, None));
+    p.with_link(face, |link, env, _| link.parts().returned(env, expected, None));
 }

@@ -5,6 +5,7 @@ use packet::options::answer;
 use packet::traceroute::{Next, Reply, target};
 
 use super::Pipeline;
+use super::checks::is_admitted;
 use super::context::InterestCx;
 use crate::config::LinkType;
 use crate::counters::DropReason;
@@ -25,7 +26,7 @@ pub(super) fn answer_probe(p: &mut Pipeline<'_>, a: &InterestCx<'_>) -> bool {
     }
     let Some(target) = target(a.name.name()) else { return false };
     // Without transit, peers learn nothing about names that no application here serves.
-    if !p.is_admitted(a) {
+    if !is_admitted(p, a) {
         return false;
     }
     // On a link with several others, only a forwarder with a route is on the way. The first reply

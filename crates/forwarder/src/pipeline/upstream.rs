@@ -11,9 +11,9 @@ use super::{Pipeline, exclude};
 use crate::config::LinkType;
 use crate::counters::DropReason;
 use crate::events::Step;
-use crate::link::{Link, Patch};
 use crate::link::queue::QueuedControl;
 use crate::link::shaping::{Expected, Missed, Offered, Waiting};
+use crate::link::{Link, Patch};
 use crate::node::{NodeAt, subject_of};
 use crate::state::faces::face::Face;
 use crate::state::grant::Change;
@@ -183,13 +183,14 @@ impl Pipeline<'_> {
         let other = self.faces.get(out.face).map(|face| face.link().view(now));
         let offered = self.with_link(face, |link, env, node| {
             if link.has_parts() {
-                meta.expected = link.expected(out.subject.flow, &meta.options);
+                meta.expected = link.parts().expected(out.subject.flow, &meta.options);
             }
             let at = NodeAt { node, name: out.name.name(), subject: out.subject };
-            link.ask_stamper(env, |stamper, cx, view| {
+            link.parts().ask_stamper(env, |stamper, cx, view| {
                 stamper.on_interest_out(cx, view, &at, &mut meta);
             });
-            link.offer(env, Stage::Departure, other.as_ref(), meta, None, || Waiting::Pending(key))
+            link.parts()
+                .offer(env, Stage::Departure, other.as_ref(), meta, None, || Waiting::Pending(key))
         });
         self.wake(face);
         match offered?? {
@@ -236,10 +237,10 @@ impl Pipeline<'_> {
         }
         self.with_queue(face, item, Link::control_growth, |link, env, mut item, grant| {
             if link.has_parts() {
-                let shaped = link.shaper_stage() == Some(Stage::Departure);
+                let shaped = link.parts().shaper_stage() == Some(Stage::Departure);
                 let released_at = shaped.then_some(now);
                 let (flow, size) = (out.subject.flow, leaving.expected);
-                link.expect(env, Direction::In, key, Expected { flow, size, released_at });
+                link.parts().expect(env, Direction::In, key, Expected { flow, size, released_at });
                 (item.subject, item.expected) = (out.subject, leaving.expected);
                 (item.expires, item.key) = (leaving.expires, Some(key));
             }
@@ -303,23 +304,13 @@ impl Pipeline<'_> {
             return;
         }
         self.with_link(face, |link, env, node| {
-            link.ask_stamper(env, |stamper, cx, view| {
+            link.parts().ask_stamper(env, |stamper, cx, view| {
                 let subject = subject_of(name);
                 let at = NodeAt { node, name: name.name(), subject };
                 stamper.on_nack_in(cx, view, &at, subject.flow, options);
             });
         });
         self.wake(face);
-    }
-
-    /// False for the Interest of a peer that no local face serves, on a node without transit.
-    pub(super) fn is_admitted(&self, out: &InterestCx<'_>) -> bool {
-        if self.settings.transit || self.faces.is_local(out.face) {
-            return true;
-        }
-        // By the name alone: with a hint, a peer could get the content store's Data of any name.
-        let (_, hops) = self.tables.fib().lookup(out.name).unwrap_or_default();
-        hops.iter().any(|hop| self.faces.is_local(FaceId(hop.face)))
     }
 
     /// True if the Interest may leave by this face: not the one it came from (unless ad hoc), scope

@@ -372,7 +372,7 @@ impl Faces {
     pub(crate) fn count_option_fault(&mut self, face: FaceId, fault: OptionFault) {
         self.stats.malformed_options.add(fault);
         if let Some(face) = self.table.get_mut(face) {
-            face.link_mut().count_option_fault(fault);
+            face.link_mut().counters_mut().malformed_options.add(fault);
         }
     }
 
@@ -381,7 +381,7 @@ impl Faces {
     pub(crate) fn count_received(&mut self, face: FaceId, kind: Kind) -> Option<&Face> {
         self.stats.received.count(kind);
         let face = self.table.get_mut(face)?;
-        face.link_mut().count_received(kind);
+        face.link_mut().counters_mut().received.count(kind);
         Some(face)
     }
 
@@ -389,7 +389,7 @@ impl Faces {
     #[inline]
     pub(crate) fn count_round_trip(&mut self, face: FaceId, since: Option<Duration>) {
         if let (Some(since), Some(face)) = (since, self.table.get_mut(face)) {
-            face.link_mut().count_round_trip(since);
+            face.link_mut().counters_mut().round_trips.record(since);
         }
     }
 
@@ -400,7 +400,7 @@ impl Faces {
             self.stats.drops.add(DropReason::FaceRemoved);
             return None;
         };
-        face.link_mut().count_frame(bytes);
+        face.link_mut().counters_mut().received.count_frame(bytes);
         self.stats.received.count_frame(bytes);
         Some(face)
     }

@@ -172,11 +172,9 @@ pub fn action(record: &Record) -> String {
         }
         Action::Kept => "held".to_owned(),
         Action::Dropped(reason) => format!("dropped {}", visible(reason)),
-        Action::Hit
-        | Action::Nacked
-        | Action::Queued
-        | Action::Expanded
-        | Action::Answered => record.action.word().to_owned(),
+        Action::Hit | Action::Nacked | Action::Queued | Action::Expanded | Action::Answered => {
+            record.action.word().to_owned()
+        }
     }
 }
 
