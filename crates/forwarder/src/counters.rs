@@ -175,7 +175,7 @@ reasons! {
     /// An Interest whose lifetime ended, or whose answer arrived, while a shaper held it.
     HeldExpired = "held-expired",
     /// An Interest that a shaper rejected.
-    ShaperRefused = "shaper-refused",
+    ShaperRejected = "shaper-refused",
     /// An Interest without a next hop to send it to.
     NoNextHop = "no-next-hop",
     /// Data that no Interest from this face requested.

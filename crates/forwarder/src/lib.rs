@@ -35,5 +35,5 @@ pub use histogram::DurationHistogram;
 pub use link::allowance::Allowance;
 pub use link::capabilities::{Capabilities, IdleOptions, Transport};
 pub use link::{Occupancy, Sender};
-pub use state::{LearnedRoute, MemoryUse, Refused};
+pub use state::{LearnedRoute, MemoryUse, RejectedRequests};
 pub use tables::FaceId;

@@ -10,5 +10,5 @@ pub(crate) mod learned;
 pub(crate) mod strategies;
 pub(crate) mod tables;
 
-pub use budget::{MemoryUse, Refused};
+pub use budget::{MemoryUse, RejectedRequests};
 pub use learned::LearnedRoute;

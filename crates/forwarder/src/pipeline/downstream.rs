@@ -39,7 +39,7 @@ impl Pipeline<'_> {
             }
             Some(Offered::Rejected(options)) => {
                 a.options = options;
-                Err(DropReason::ShaperRefused)
+                Err(DropReason::ShaperRejected)
             }
             Some(Offered::Full) => Err(DropReason::HeldLimit),
             None => {

@@ -43,10 +43,10 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         return p.count_drop(face, DropReason::HopLimit);
     }
     // 3. Take a forwarding hint out that has brought the Interest to its region; add a nonce.
-    let home = reached_its_region(p, &interest);
+    let in_region = has_reached_region(p, &interest);
     let mut buffer = std::mem::take(&mut p.scratch.interest);
-    if interest.nonce().is_none() || home {
-        rewrite(&interest, p.nonces.next_u32(), home, &mut buffer);
+    if interest.nonce().is_none() || in_region {
+        rewrite(&interest, p.nonces.next_u32(), in_region, &mut buffer);
     }
     let interest = if buffer.is_empty() { Ok(interest) } else { Interest::decode(&buffer) };
     if let Ok(interest) = interest {
@@ -77,7 +77,7 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     p.scratch.interest = buffer;
 }
 
-fn reached_its_region(p: &Pipeline<'_>, interest: &Interest<'_>) -> bool {
+fn has_reached_region(p: &Pipeline<'_>, interest: &Interest<'_>) -> bool {
     let regions = &p.settings.regions;
     !regions.is_empty()
         && interest

@@ -102,7 +102,7 @@ fn release_early(
     let Ok(interest) = Interest::decode(&early.packet) else { return };
     let nonce = interest.nonce().unwrap_or_default();
     if rejected {
-        p.count_drop(face, DropReason::ShaperRefused);
+        p.count_drop(face, DropReason::ShaperRejected);
         let (token, options) = (early.token.clone(), answer(&meta.options, None));
         return p.send_nack(face, &interest, nonce, token, options, NackReason::Congestion);
     }
@@ -137,7 +137,7 @@ fn release_miss(
     if rejected {
         // It was not let through, so that there is no credit to return.
         return match waits {
-            true => p.reject_pending(key, face, DropReason::ShaperRefused),
+            true => p.reject_pending(key, face, DropReason::ShaperRejected),
             false => p.count_drop(face, DropReason::HeldExpired),
         };
     }
@@ -169,7 +169,7 @@ fn release_departure(
     if rejected {
         let bytes = entry.name().to_name();
         p.tables.note_rejected(now, key, face);
-        p.count_drop(face, DropReason::ShaperRefused);
+        p.count_drop(face, DropReason::ShaperRejected);
         let name = p.tables.hasher().hash(bytes.as_ref());
         let mut answer = HopOptions::new();
         p.stamp_nack_in(face, &name, &mut answer);

@@ -200,7 +200,7 @@ impl Pipeline<'_> {
                 None
             }
             Offered::Rejected(_) => {
-                Some(Err(self.reject_upstream(key, face, DropReason::ShaperRefused)))
+                Some(Err(self.reject_upstream(key, face, DropReason::ShaperRejected)))
             }
             Offered::Full => Some(Err(self.reject_upstream(key, face, DropReason::HeldLimit))),
         }

@@ -41,7 +41,7 @@ pub(super) enum Part {
 /// Requests that were rejected for lack of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-pub struct Refused {
+pub struct RejectedRequests {
     /// Interests.
     // Not taken into the table of pending ones, or not sent on.
     pub interests: u64,
@@ -69,7 +69,7 @@ pub struct MemoryUse {
     /// Remembered nonces; where there is a limit, what they take at most, which is set aside.
     pub dead_nonces: usize,
     /// Rejected requests.
-    pub refused: Refused,
+    pub refused: RejectedRequests,
 }
 
 impl MemoryUse {
@@ -100,7 +100,7 @@ pub(super) struct Budget {
     /// need far less than the limit; 0: recount first.
     ample: usize,
     series: Series,
-    refused: Refused,
+    refused: RejectedRequests,
 }
 
 /// Successive changes of tables and links, at whose end everything is counted that they touched.
@@ -144,7 +144,7 @@ impl Budget {
             outside: 0,
             ample: 0,
             series: Series::default(),
-            refused: Refused::default(),
+            refused: RejectedRequests::default(),
         };
         budget.divide();
         budget
@@ -343,7 +343,7 @@ impl Budget {
         };
         let has = self.bare + bare <= most && self.make_room(Part::Faces, bare, tables);
         if !has {
-            self.refused = Refused { faces: refused.faces + 1, ..refused };
+            self.refused = RejectedRequests { faces: refused.faces + 1, ..refused };
         }
         has
     }
@@ -369,8 +369,8 @@ impl Budget {
         self.make_room_for_face(own, bytes, tables).then(|| Grant::new(Room::Bytes(bytes)))
     }
 
-    /// Makes room for `bytes` more on a face whose link takes `own` bytes already. False if there is
-    /// none, which is counted.
+    /// Makes room for `bytes` more on a face whose link takes `own` bytes already. False if there
+    /// is none, which is counted.
     pub(super) fn make_room_for_face(
         &mut self,
         own: usize,

@@ -4,7 +4,8 @@ use crate::support::{Bench, Cheapest, data, frame, interest, ms, name};
 use control::Marker;
 use forwarder::tables::fib::FibError;
 use forwarder::{
-    DropReason, FaceConfig, FaceId, FaceParts, ForwarderConfig, Medium, MemoryUse, Refused, Scope,
+    DropReason, FaceConfig, FaceId, FaceParts, ForwarderConfig, Medium, MemoryUse,
+    RejectedRequests, Scope,
 };
 use packet::{InterestBuf, LpHeader};
 use proptest::prelude::*;
@@ -52,7 +53,10 @@ fn without_a_limit_nothing_is_counted_and_nothing_rejected() {
     b.route("/a", u);
     fetch(&mut b, (d, u), "/a/1");
     let memory = b.fw.memory();
-    assert_eq!((memory.limit, memory.faces, memory.refused), (None, 0, Refused::default()));
+    assert_eq!(
+        (memory.limit, memory.faces, memory.refused),
+        (None, 0, RejectedRequests::default())
+    );
     assert!(memory.content_store > 4000 && b.fw.has_room_for_face(Scope::NonLocal, usize::MAX / 4));
 }
 
@@ -214,7 +218,10 @@ fn faces_and_routes_are_rejected_where_there_is_no_memory_for_them() {
     };
     assert_eq!(refused, FibError::Memory);
     assert!(routes > 100, "{routes}");
-    assert_eq!(memory(&b).refused, Refused { faces: 1, routes: 1, ..Refused::default() },);
+    assert_eq!(
+        memory(&b).refused,
+        RejectedRequests { faces: 1, routes: 1, ..RejectedRequests::default() },
+    );
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -267,7 +267,7 @@ fn a_rejection_reaches_the_downstream_as_congestion() {
             let nack = b.one(d);
             assert_eq!(nack.header.nack, Some(NackReason::Congestion), "{stage:?} {held}");
             assert_eq!(nack.interest().nonce(), Some(7));
-            assert_eq!(b.drops(shaped, DropReason::ShaperRefused), 1);
+            assert_eq!(b.drops(shaped, DropReason::ShaperRejected), 1);
             assert!(b.sent(u).is_empty() && b.fw.pit().is_empty());
         }
     }

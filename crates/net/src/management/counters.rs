@@ -8,7 +8,7 @@ use super::face_info::FaceInfo;
 use crate::resident::resident;
 use control::Time;
 use forwarder::tables::StoreCounters;
-use forwarder::{Amount, FaceCounters, Forwarder, ForwarderStats, QueueTally, Refused};
+use forwarder::{Amount, FaceCounters, Forwarder, ForwarderStats, QueueTally, RejectedRequests};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// The name of the dataset.
@@ -120,7 +120,7 @@ struct Memory {
     /// Remembered nonces.
     dead_nonces: usize,
     /// Requests that were rejected for want of memory.
-    refused: Refused,
+    refused: RejectedRequests,
 }
 
 /// The faces of a forwarder, which are counted one after the other while they are written: together
