@@ -73,6 +73,12 @@ impl Scheme {
         key: 0,
     };
 
+    /// The scheme without its consumer: for programs that only forward.
+    #[must_use]
+    pub const fn without_consumer(self) -> Scheme {
+        Scheme { law: None, controller: None, startup: None, ..self }
+    }
+
     /// The names of the parts that the scheme has, in a fixed order.
     #[must_use]
     pub fn parts(&self) -> Vec<&'static str> {
@@ -99,6 +105,8 @@ impl std::fmt::Debug for Scheme {
 /// Declares the modules and the list of schemes at once: a new scheme is its file and one word
 /// here. (No code runs before `main`: linker-section registries do not work on WebAssembly.)
 ///
+/// Without the feature `consumers` of the crate that has the list, the schemes have no consumers.
+///
 /// A part of a scheme that can be chosen alone is a scheme too: `part in scheme` lists the constant
 /// `SCHEME` of the module `part` inside the module `scheme`, which uses the same part.
 ///
@@ -111,10 +119,13 @@ macro_rules! registry {
     (@module $name:ident in $file:ident) => {};
     (@scheme $name:ident) => { $name::SCHEME };
     (@scheme $name:ident in $file:ident) => { $file::$name::SCHEME };
+    (@built $scheme:expr) => {
+        if cfg!(feature = "consumers") { $scheme } else { $scheme.without_consumer() }
+    };
     ($($name:ident $(in $file:ident)?),+ $(,)?) => {
         $($crate::registry!(@module $name $(in $file)?);)+
         /// Every scheme, in alphabetical order.
         pub const SCHEMES: &[$crate::Scheme] =
-            &[$($crate::registry!(@scheme $name $(in $file)?)),+];
+            &[$($crate::registry!(@built $crate::registry!(@scheme $name $(in $file)?))),+];
     };
 }
