@@ -303,51 +303,57 @@ impl Fetch {
     /// The instant at which to call [`Fetch::on_deadline`]; `None` if the fetch is over.
     #[must_use]
     pub fn next_deadline(&mut self, now: Time) -> Option<Time> {
+        Timer::ALL.into_iter().filter_map(|timer| self.due(timer, now)).min()
+    }
+
+    /// Handles the timers that have expired: declares losses, or ends the fetch if its patience is
+    /// over.
+    pub fn on_deadline(&mut self, now: Time, sink: &mut dyn Sink) {
+        if self.pace.started_at.is_none() {
+            return;
+        }
+        for timer in Timer::ALL {
+            // The timer served before may have started discovery again.
+            self.note_restart(now);
+            if self.due(timer, now).is_some_and(|at| at <= now) {
+                self.on_timer(timer, now, sink);
+            }
+        }
+    }
+
+    /// The instant at which `timer` expires; `None` if it is not set, or the fetch is over.
+    fn due(&mut self, timer: Timer, now: Time) -> Option<Time> {
         if self.outcome.is_some() {
             return None;
         }
-        Timer::all().filter_map(|timer| self.due(timer, now)).min()
-    }
-
-    /// The instant at which `timer` expires; `None` if it is not set.
-    fn due(&mut self, timer: Timer, now: Time) -> Option<Time> {
         match timer {
             Timer::Pacing => self.pace.paced_until,
             Timer::Certificate => self.certificates.deadline(),
-            Timer::Request(timer) => self.requests.due(timer, now),
+            Timer::Head if self.object.is_none() => self.requests.head_overdue_at(),
+            Timer::Head => None,
+            Timer::Requests => self.requests.next_deadline(now),
             Timer::Certainty => self.certain_at(),
             Timer::Doubt => self.doubted_at(),
             Timer::Patience => self.patience_ends(),
         }
     }
 
-    fn is_due(&mut self, timer: Timer, now: Time) -> bool {
-        self.due(timer, now).is_some_and(|at| at <= now)
+    fn on_timer(&mut self, timer: Timer, now: Time, sink: &mut dyn Sink) {
+        match timer {
+            Timer::Pacing => self.pace.paced_until = None,
+            Timer::Certificate => self.give_up_certificate(now),
+            Timer::Head => self.requests.cancel_overdue_heads(now),
+            Timer::Requests => self.requests.on_deadline(now),
+            Timer::Certainty => self.confirm_object(now, sink),
+            Timer::Doubt => self.doubt_candidate(now),
+            Timer::Patience => self.give_up(now),
+        }
     }
 
-    /// Handles the timers that have expired: declares losses, or ends the fetch if its patience is
-    /// over.
-    pub fn on_deadline(&mut self, now: Time, sink: &mut dyn Sink) {
-        if self.outcome.is_some() || self.pace.started_at.is_none() {
-            return;
-        }
-        if self.is_due(Timer::Pacing, now) {
-            self.pace.paced_until = None;
-        }
-        self.give_up_certificate(now);
-        if self.object.is_none() {
-            self.requests.cancel_overdue_heads(now);
-        }
-        self.requests.on_deadline(now);
-        if self.is_due(Timer::Certainty, now) {
-            self.confirm_object(now, sink);
-        }
-        if self.outcome.is_none() && self.is_due(Timer::Doubt, now) && self.candidates.doubt() {
+    /// Requests metadata again, because the candidate yields nothing.
+    fn doubt_candidate(&mut self, now: Time) {
+        if self.candidates.doubt() {
             self.requests.ask_again(now, Item::Metadata, 3);
-        }
-        self.note_restart(now);
-        if self.outcome.is_none() && self.is_due(Timer::Patience, now) {
-            self.give_up(now);
         }
     }
 
