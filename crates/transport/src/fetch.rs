@@ -17,8 +17,10 @@ mod allowance;
 pub mod batch;
 mod candidates;
 mod certificates;
+mod choice;
 mod config;
 mod cursor;
+mod delivery;
 mod discovery;
 mod error;
 mod flight;
@@ -30,6 +32,7 @@ mod range;
 mod receive;
 mod reordering;
 mod requests;
+mod sizes;
 mod stats;
 mod timer;
 mod transmit;
@@ -43,8 +46,10 @@ pub use stats::{RttSamples, Stats};
 
 use candidates::Candidates;
 use certificates::Certificates;
+use choice::Choice;
 use control::{Controller, Duration, Lane, Rng, RttEstimate, Size, Time};
 use cursor::Cursor;
+use delivery::Delivery;
 use discovery::Discovery;
 use heads::Heads;
 use known::Known;
@@ -53,6 +58,7 @@ use packet::{Bytes, Data, NackReason, Name};
 use requests::Requests;
 use requests::round_trips;
 use security::{Digest, Proof, VerifyError};
+use sizes::Sizes;
 use timer::Timer;
 use verify::Verification;
 
@@ -87,19 +93,9 @@ pub struct Fetch {
     /// The metadata packet, while the certificate of its signer is missing.
     unproven: Option<Bytes>,
     delivery: Delivery,
-    /// The size of the latest segment's Data packet.
-    segment_data: Size,
+    sizes: Sizes,
     pace: Pace,
     outcome: Option<Result<(), FetchError>>,
-}
-
-/// The state of the sink.
-#[derive(Default)]
-struct Delivery {
-    /// The bytes that the sink can take; `None` if it has no limit.
-    room: Option<Size>,
-    /// [`Sink::bounded`] has been called.
-    bound_reported: bool,
 }
 
 /// Instants of a fetch.
@@ -110,18 +106,10 @@ struct Pace {
     progress_at: Time,
     /// The controller permits no Interest before this instant.
     paced_until: Option<Time>,
-    /// Bytes of Data that were requested, as far as they can be expected.
-    requested: u64,
 }
 
 /// The fetch fails after this many wrong packets for one request.
 const MAX_FORGED: u32 = 8;
-/// The assumed bytes of a segment's Data packet beside its content: name and signature.
-const SEGMENT_OVERHEAD: u64 = 200;
-
-/// The assumed size of a segment's Data packet before the first one arrives: the content that NDN
-/// tools agree on, and the rest.
-const SEGMENT_DATA_GUESS: Size = Size(8000 + SEGMENT_OVERHEAD);
 
 impl Fetch {
     /// Creates a fetch governed by `controller`. It begins at the first call of
@@ -140,8 +128,8 @@ impl Fetch {
             verification: Verification::new(config.policy.clone(), config.stash),
             certificates: Certificates::default(),
             unproven: None,
-            delivery: Delivery::default(),
-            segment_data: SEGMENT_DATA_GUESS,
+            delivery: Delivery::new(config.in_order),
+            sizes: Sizes::default(),
             pace: Pace::default(),
             outcome: None,
             config,
@@ -157,7 +145,7 @@ impl Fetch {
         if self.is_held_back() {
             self.pace.progress_at = now;
         }
-        self.delivery.room = Some(room);
+        self.delivery.set_room(room);
     }
 
     /// Sets the number of bytes that may be requested from `now` on, for a driver that limits the
@@ -172,15 +160,30 @@ impl Fetch {
     /// expected. A driver that limits the rate counts these.
     #[must_use]
     pub fn requested(&self) -> u64 {
-        self.pace.requested
+        self.sizes.requested()
     }
 
     /// True if nothing is in flight and nothing may be requested until the sink has room.
     fn is_held_back(&self) -> bool {
-        let Some(object) = self.object.as_ref().filter(|_| self.delivery.room.is_some()) else {
+        let Some(object) = self.object.as_ref().filter(|_| self.delivery.is_limited()) else {
             return false;
         };
-        self.requests.is_idle() && self.cursor.next() >= self.segments_end(object)
+        self.requests.is_idle() && self.cursor.next() >= self.choice().segments_end(object)
+    }
+
+    /// The choice of the next item to request.
+    fn choice(&self) -> Choice<'_> {
+        Choice {
+            requests: &self.requests,
+            discovery: &self.discovery,
+            heads: &self.heads,
+            object: self.object.as_ref(),
+            is_uncertain: self.is_uncertain(),
+            cursor: &self.cursor,
+            verification: &self.verification,
+            delivery: &self.delivery,
+            segment_data: self.sizes.segment(),
+        }
     }
 
     /// The requested name.
@@ -240,12 +243,6 @@ impl Fetch {
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.requests.in_flight()
-    }
-
-    /// The size of the latest segment's Data packet; before the first one, a usual size.
-    #[must_use]
-    pub fn segment_data(&self) -> Size {
-        self.segment_data
     }
 
     /// Sets whether the forwarder answers range Interests at present. If not, segments are
@@ -449,10 +446,7 @@ impl Fetch {
     fn give_up_certificate(&mut self, now: Time) {
         let Some(why) = self.certificates.give_up(now) else { return };
         let why = FetchError::Untrusted(why);
-        let root = self.verification.take_waiting_root().map(|(n, wire)| (Item::Node(n), wire));
-        let segments = self.verification.take_waiting().into_iter();
-        let waited = segments.map(|(n, wire)| (Item::Segment(n), wire)).chain(root);
-        let waited: Vec<_> = waited.collect();
+        let waited = self.verification.take_all_waiting();
         if waited.is_empty() || !self.certificates.may_ask_again() {
             return self.fail(why);
         }
