@@ -54,7 +54,7 @@ use discovery::Discovery;
 use heads::Heads;
 use known::Known;
 use object::Object;
-use packet::{Bytes, Data, NackReason, Name};
+use packet::{Data, NackReason, Name};
 use requests::Requests;
 use requests::round_trips;
 use security::{Digest, Proof, VerifyError};
@@ -90,8 +90,6 @@ pub struct Fetch {
     cursor: Cursor,
     verification: Verification,
     certificates: Certificates,
-    /// The metadata packet, while the certificate of its signer is missing.
-    unproven: Option<Bytes>,
     delivery: Delivery,
     sizes: Sizes,
     pace: Pace,
@@ -127,7 +125,6 @@ impl Fetch {
             cursor: Cursor::default(),
             verification: Verification::new(config.policy.clone(), config.stash),
             certificates: Certificates::default(),
-            unproven: None,
             delivery: Delivery::new(config.in_order),
             sizes: Sizes::default(),
             pace: Pace::default(),
@@ -484,7 +481,6 @@ impl Fetch {
         if stalled || !untouched || !self.candidates.skip(why) {
             return false;
         }
-        self.unproven = None;
         self.distrust_heads();
         true
     }

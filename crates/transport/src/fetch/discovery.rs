@@ -1,10 +1,10 @@
 //! The requested name, the Interests that find its object, and the Nacks for them.
 
 use crate::head;
-use crate::rdr;
+use crate::rdr::{self, Metadata};
 use control::{Duration, Time};
 use packet::options::Exclude;
-use packet::{InterestBuf, NackReason, Name, NameRef};
+use packet::{Data, InterestBuf, NackReason, Name, NameRef};
 use security::manifest;
 
 /// The number of Nacks during discovery that ends a fetch. Fewer do not: the route of a producer
@@ -72,7 +72,7 @@ impl Discovery {
     }
 
     /// True if this is the name of the root packet of the requested version.
-    pub fn is_root(&self, name: NameRef<'_>) -> bool {
+    fn is_root(&self, name: NameRef<'_>) -> bool {
         self.is_versioned() && name == rdr::root_name(self.name.as_ref()).as_ref()
     }
 
@@ -83,9 +83,27 @@ impl Discovery {
             && name.get(object.len()).is_some_and(|next| next.is_keyword(rdr::METADATA))
     }
 
+    /// True if this is the name of metadata or of the root packet of the requested version, which
+    /// contains the same facts.
+    pub fn is_metadata(&self, name: NameRef<'_>) -> bool {
+        self.is_root(name) || self.is_of_metadata(name)
+    }
+
+    /// Reads the facts about an object from metadata, from the root packet of the requested version
+    /// or from a segment. `None` if the packet is none of these.
+    pub fn read(&self, data: &Data<'_>) -> Option<Metadata> {
+        if self.is_metadata(data.name()) {
+            let metadata = Metadata::decode(self.unversioned(), data.content())?;
+            let is_other = self.is_root(data.name()) && metadata.object != self.name;
+            return (!is_other).then_some(metadata);
+        }
+        let (object, _) = rdr::split_segment(data)?;
+        self.is_content(object).then(|| Metadata::of_segment(object, data, &[]))
+    }
+
     /// False for names of metadata, manifests and heads. They are not objects, even though the same
     /// key signs them and a manifest's packets have segment numbers too.
-    pub fn is_content(&self, object: NameRef<'_>) -> bool {
+    fn is_content(&self, object: NameRef<'_>) -> bool {
         const BESIDE: [&[u8]; 3] = [rdr::METADATA, manifest::KEYWORD, head::KEYWORD];
         let mut behind = (self.unversioned().len()..object.len()).filter_map(|n| object.get(n));
         behind.all(|component| !BESIDE.iter().any(|keyword| component.is_keyword(keyword)))

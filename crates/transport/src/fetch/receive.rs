@@ -209,17 +209,8 @@ impl Fetch {
             }
             return;
         }
-        let is_root = self.discovery.is_root(data.name());
-        let is_metadata = is_root || self.discovery.is_of_metadata(data.name());
-        let found = if is_metadata {
-            Metadata::decode(self.discovery.unversioned(), data.content())
-        } else {
-            let found = rdr::split_segment(data);
-            let found = found.filter(|(object, _)| self.discovery.is_content(*object));
-            found.map(|(object, _)| Metadata::of_segment(object, data, &[]))
-        };
-        let name = self.discovery.name();
-        let Some(metadata) = found.filter(|found| !is_root || found.object == *name) else {
+        let is_metadata = self.discovery.is_metadata(data.name());
+        let Some(metadata) = self.discovery.read(data) else {
             self.candidates.note_other(data);
             return self.reject_metadata(now, &digest, None);
         };
@@ -234,7 +225,7 @@ impl Fetch {
         }
         match (is_metadata, proven) {
             (true, true) => self.believe_metadata(data),
-            (true, false) => self.unproven = Some(Bytes::copy_from_slice(data.wire())),
+            (true, false) => self.candidates.keep_metadata(Bytes::copy_from_slice(data.wire())),
             (false, _) => {}
         }
         match proven {
@@ -267,11 +258,11 @@ impl Fetch {
     /// Verifies metadata again that waited for a certificate. The fetch requests no certificate for
     /// metadata alone: segments are signed by the same key, or contain the end of the object.
     fn judge_metadata_again(&mut self) {
-        let Some(wire) = self.unproven.take() else { return };
+        let Some(wire) = self.candidates.take_metadata() else { return };
         let Ok(data) = Data::decode(&wire) else { return };
         match self.config.policy.verify(&data) {
             Ok(_) => self.believe_metadata(&data),
-            Err(why) if why.missing().is_some() => self.unproven = Some(wire),
+            Err(why) if why.missing().is_some() => self.candidates.keep_metadata(wire),
             Err(_) => {}
         }
     }
