@@ -47,14 +47,14 @@ pub use stats::{RttSamples, Stats};
 use candidates::Candidates;
 use certificates::Certificates;
 use choice::Choice;
-use control::{Controller, Duration, Lane, Rng, RttEstimate, Size, Time};
+use control::{Controller, Lane, Rng, RttEstimate, Size, Time};
 use cursor::Cursor;
 use delivery::Delivery;
 use discovery::Discovery;
 use heads::Heads;
 use known::Known;
 use object::Object;
-use packet::{Data, NackReason, Name};
+use packet::{Data, Name};
 use requests::Requests;
 use requests::round_trips;
 use security::{Digest, Proof, VerifyError};
@@ -263,13 +263,7 @@ impl Fetch {
     /// The sum of the windows of all lanes; `None` if the controller has no window.
     #[must_use]
     pub fn window(&self) -> Option<f64> {
-        let mut sum = None;
-        self.gauges(&mut |_, name, value| {
-            if name == "window" {
-                sum = Some(sum.unwrap_or(0.0) + value);
-            }
-        });
-        sum
+        self.requests.window()
     }
 
     /// Continues the fetch over a new connection, made at `now` after the old one broke.
@@ -381,21 +375,14 @@ impl Fetch {
             && self.object.as_ref().is_none_or(|object| object.bytes() == 0)
     }
 
-    /// Discovery has less patience: most names without an early answer are never answered. A Nack
-    /// that reports congestion is an early answer.
-    fn patience(&self) -> Duration {
-        const DISCOVERY: Duration = Duration::from_secs(8);
-        match self.object {
-            Some(_) => self.config.patience,
-            None if self.discovery.is_busy() => self.config.patience,
-            None => self.config.patience.min(DISCOVERY),
-        }
-    }
-
     fn patience_ends(&self) -> Option<Time> {
+        let patience = match self.object {
+            Some(_) => self.config.patience,
+            None => self.discovery.patience(self.config.patience),
+        };
         let is_held = self.is_held_back() || self.requests.is_limited();
         let waits = self.pace.started_at.filter(|_| !is_held);
-        waits.map(|_| self.pace.progress_at + self.patience())
+        waits.map(|_| self.pace.progress_at + patience)
     }
 
     fn give_up(&mut self, now: Time) {
@@ -407,19 +394,10 @@ impl Fetch {
         let waited = now.since(self.pace.progress_at);
         let unanswered = self.requests.oldest_unanswered();
         let error = match &self.object {
-            None => match unanswered {
-                Some((_, StallCause::Nack(NackReason::NoRoute))) => {
-                    FetchError::NoRoute(self.discovery.name().clone())
-                }
-                Some((_, StallCause::Nack(NackReason::None))) => {
-                    FetchError::NotThere(self.discovery.name().clone())
-                }
-                _ => FetchError::NotFound {
-                    name: self.discovery.name().clone(),
-                    waited,
-                    asked: self.requests.stats().interests_without_heads() as u32,
-                },
-            },
+            None => {
+                let asked = self.requests.stats().interests_without_heads() as u32;
+                self.discovery.stalled(waited, asked, unanswered.map(|(_, cause)| cause))
+            }
             Some(object) => {
                 let (missing, cause) = unanswered
                     .unwrap_or((Item::Segment(object.first_missing()), StallCause::Unanswered));
@@ -496,7 +474,7 @@ impl Fetch {
             let attempt = if rejected.is_multiple_of(2) { 2 } else { 3 };
             self.requests.ask_again_after_pause(now, Item::Metadata, attempt, rejected);
         } else if self.object.is_none() || self.heads.is_announced() {
-            self.fail(FetchError::NotThere(self.discovery.name().clone()));
+            self.fail(self.discovery.not_there());
         }
     }
 

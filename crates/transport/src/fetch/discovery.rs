@@ -1,5 +1,6 @@
 //! The requested name, the Interests that find its object, and the Nacks for them.
 
+use crate::fetch::error::{FetchError, StallCause};
 use crate::head;
 use crate::rdr::{self, Metadata};
 use control::{Duration, Time};
@@ -16,6 +17,9 @@ const BARE_AFTER: u16 = 2;
 /// The time that producers need to connect and register again. A missing route is no evidence until
 /// then. Weir's own producers try again at least every 5 s.
 const PRODUCERS_RETURN: Duration = Duration::from_secs(8);
+
+/// The patience of discovery, if that of the fetch is not shorter.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The time that a producer needs to notice that content has changed, and to publish the next
 /// version. Weir's own look four times a second; reading and hashing takes the rest.
@@ -138,9 +142,31 @@ impl Discovery {
         InterestBuf { can_be_prefix: true, must_be_fresh: true, ..InterestBuf::new(name) }
     }
 
-    /// True if the name is reachable, even though nothing was found yet.
-    pub fn is_busy(&self) -> bool {
-        self.is_busy
+    /// The time without progress after which discovery fails; `patience` is that of the fetch.
+    /// Most names without an early answer are never answered. A Nack that reports congestion is an
+    /// early answer.
+    pub fn patience(&self, patience: Duration) -> Duration {
+        if self.is_busy { patience } else { patience.min(PATIENCE) }
+    }
+
+    /// The error if the patience is over after `asked` Interests. `cause` is the outcome of the
+    /// first one without an answer.
+    pub fn stalled(&self, waited: Duration, asked: u32, cause: Option<StallCause>) -> FetchError {
+        match cause {
+            Some(StallCause::Nack(NackReason::NoRoute)) => self.no_route(),
+            Some(StallCause::Nack(NackReason::None)) => self.not_there(),
+            _ => FetchError::NotFound { name: self.name.clone(), waited, asked },
+        }
+    }
+
+    /// The error if there is no route for the name.
+    pub fn no_route(&self) -> FetchError {
+        FetchError::NoRoute(self.name.clone())
+    }
+
+    /// The error if there is no object of the name.
+    pub fn not_there(&self) -> FetchError {
+        FetchError::NotThere(self.name.clone())
     }
 
     /// Records a Nack for metadata.

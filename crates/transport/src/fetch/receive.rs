@@ -203,7 +203,7 @@ impl Fetch {
                 _ if !proven => self.reject_metadata(now, &digest, None),
                 true => self.confirm_object(now, sink),
                 false if self.object.is_none() => {
-                    self.fail(FetchError::NotThere(self.discovery.name().clone()));
+                    self.fail(self.discovery.not_there());
                 }
                 false => {}
             }

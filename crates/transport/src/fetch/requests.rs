@@ -128,6 +128,17 @@ impl Requests {
         self.controller.gauges(out);
     }
 
+    /// The sum of the windows of all lanes; `None` if the controller has no window.
+    pub fn window(&self) -> Option<f64> {
+        let mut sum = None;
+        self.gauges(&mut |_, name, value| {
+            if name == "window" {
+                sum = Some(sum.unwrap_or(0.0) + value);
+            }
+        });
+        sum
+    }
+
     /// The maximum number of segments that an Interest may request.
     pub fn most(&self) -> u16 {
         self.ranges.most(self.controller.range())

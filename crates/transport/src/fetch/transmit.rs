@@ -1,5 +1,5 @@
-//! Sending Interests: the choice of the next item, the controller's permission, the packet, and the
-//! Nack that may return.
+//! Sending Interests: the controller's permission for the next item, the packet, and the Nack that
+//! may return.
 
 use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
@@ -209,10 +209,9 @@ impl Fetch {
             self.discovery.await_next_version(now);
             return self.fail(FetchError::Gone { name, missing: item });
         }
-        let name = self.discovery.name().clone();
         self.fail(match reason {
-            NackReason::NoRoute => FetchError::NoRoute(name),
-            _ => FetchError::NotThere(name),
+            NackReason::NoRoute => self.discovery.no_route(),
+            _ => self.discovery.not_there(),
         });
     }
 
