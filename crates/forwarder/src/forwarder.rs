@@ -117,11 +117,7 @@ impl Forwarder {
     /// When [`Forwarder::on_deadline`] has to be called; `None` if never, as things are.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
-        let pit = self.tables.pit().next_deadline();
-        match self.faces.next_deadline() {
-            Some(face) => Some(pit.map_or(face, |pit| pit.min(face))),
-            None => pit,
-        }
+        timers::next_deadline(&self.tables, &self.faces)
     }
 
     /// A face that has something to send now. It is given once, until [`Forwarder::poll_transmit`]

@@ -32,6 +32,7 @@ mod permissions;
 mod stop;
 mod supervisor;
 mod table;
+mod timer;
 mod unproved;
 mod wake_up;
 
@@ -52,6 +53,7 @@ use io::Io;
 use memory::Watch;
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
+use timer::DaemonTimer;
 use wake_up::WakeUps;
 
 /// Pending Interests that one call of the forwarder ends; a turn calls it several times.
@@ -269,33 +271,54 @@ impl Daemon {
 
     /// When something is due, whatever the sockets do.
     fn next_deadline(&self) -> Option<Time> {
-        let log_report = match log::has_left_out() {
-            true => Some(self.log_report.unwrap_or_else(|| self.clock.now())),
-            false => None,
-        };
-        let all = [
-            self.forwarder.next_deadline(),
-            self.control_plane.next_deadline(),
-            self.faces.next_deadline(),
-            self.memory.as_ref().and_then(Watch::next_deadline),
-            log_report,
-        ];
-        all.into_iter().flatten().min()
+        let now = self.clock.now();
+        DaemonTimer::ALL.into_iter().filter_map(|timer| self.due(timer, now)).min()
     }
 
+    /// Serves the timers whose time has come.
     fn on_deadlines(&mut self) {
         let now = self.clock.now();
+        for timer in DaemonTimer::ALL {
+            if self.due(timer, now).is_some_and(|at| at <= now) {
+                self.on_timer(timer, now);
+            }
+        }
+    }
+
+    /// When a timer goes off, if it is set.
+    fn due(&self, timer: DaemonTimer, now: Time) -> Option<Time> {
+        match timer {
+            DaemonTimer::Forwarder => self.forwarder.next_deadline(),
+            DaemonTimer::ControlPlane => self.control_plane.next_deadline(),
+            DaemonTimer::Faces => self.faces.next_deadline(),
+            DaemonTimer::LogReport => log::has_left_out().then_some(self.log_report.unwrap_or(now)),
+            DaemonTimer::Memory => self.memory.as_ref().and_then(Watch::next_deadline),
+        }
+    }
+
+    fn on_timer(&mut self, timer: DaemonTimer, now: Time) {
+        match timer {
+            DaemonTimer::Forwarder => self.serve_forwarder(now),
+            DaemonTimer::ControlPlane => {
+                self.control_plane.on_deadline(&mut self.forwarder, &mut self.faces, now);
+            }
+            DaemonTimer::Faces => self.faces.on_deadline(&mut self.forwarder, now),
+            DaemonTimer::LogReport => match self.log_report.take() {
+                None => self.log_report = Some(now + LOG_REPORT),
+                Some(_) => log::report(),
+            },
+            // Every turn ends with a look at the memory.
+            DaemonTimer::Memory => {}
+        }
+    }
+
+    /// Has the forwarder do all that is due, within the time limit.
+    fn serve_forwarder(&mut self, now: Time) {
         while self.forwarder.next_deadline().is_some_and(|at| at <= now) {
             self.forwarder.on_deadline(now);
             if self.clock.now() >= now + ENDING {
                 break;
             }
-        }
-        self.control_plane.on_deadline(&mut self.forwarder, &mut self.faces, now);
-        self.faces.on_deadline(&mut self.forwarder, now);
-        if log::has_left_out() && now >= *self.log_report.get_or_insert(now + LOG_REPORT) {
-            self.log_report = None;
-            log::report();
         }
     }
 

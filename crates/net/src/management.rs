@@ -32,6 +32,7 @@ mod routes;
 pub(crate) mod status;
 mod store;
 mod strategies;
+mod timer;
 mod trace;
 mod verification;
 
@@ -62,6 +63,7 @@ use response::ControlResponse;
 use rib::Rib;
 use routes::{RouteCommand, Routes};
 use std::collections::{BTreeMap, BTreeSet};
+use timer::Timer;
 use trace::Traces;
 use verification::Announcers;
 
@@ -416,22 +418,40 @@ impl Management {
     /// When [`Management::on_deadline`] has to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
-        let rejections = self.rejections.next_deadline();
-        let traces = self.traces.next_deadline();
-        let all = [self.rib.next_deadline(), self.certificates.next_deadline(), rejections, traces];
-        all.into_iter().flatten().min()
+        Timer::ALL.into_iter().filter_map(|timer| self.due(timer)).min()
     }
 
     /// Removes routes that have expired, and asks again for certificates. There may be something to
     /// [resume](Management::resume) then, and to send.
     pub fn on_deadline(&mut self, forwarder: &mut Forwarder, now: Time) {
-        self.rib.expire(forwarder, now);
+        for timer in Timer::ALL {
+            if self.due(timer).is_some_and(|at| at <= now) {
+                self.on_timer(timer, forwarder, now);
+            }
+        }
         self.forget_announcements(forwarder);
+        // Old datasets can wait for any timer.
         self.datasets.forget(now);
         self.hub.forget(now);
-        self.certificates.on_deadline(now);
-        self.rejections.on_deadline(now);
-        self.traces.on_deadline(forwarder, now);
+    }
+
+    /// When a timer goes off, if it is set.
+    fn due(&self, timer: Timer) -> Option<Time> {
+        match timer {
+            Timer::Routes => self.rib.next_deadline(),
+            Timer::Certificates => self.certificates.next_deadline(),
+            Timer::Rejections => self.rejections.next_deadline(),
+            Timer::Traces => self.traces.next_deadline(),
+        }
+    }
+
+    fn on_timer(&mut self, timer: Timer, forwarder: &mut Forwarder, now: Time) {
+        match timer {
+            Timer::Routes => self.rib.expire(forwarder, now),
+            Timer::Certificates => self.certificates.on_deadline(now),
+            Timer::Rejections => self.rejections.on_deadline(now),
+            Timer::Traces => self.traces.on_deadline(forwarder, now),
+        }
     }
 
     /// Records the result of an order.

@@ -260,7 +260,7 @@ impl Node {
         self.learned.apply(now, forwarder, |route| routes.contains_key(route));
     }
 
-    /// The instant of the next call of the node.
+    /// The instant at which to call the forwarder, and then [`Node::after_calls`].
     pub fn next_deadline(&self) -> Option<Time> {
         let forwarder = self.forwarder.as_ref()?.next_deadline();
         [forwarder, self.learned.next_deadline()].into_iter().flatten().min()

@@ -17,8 +17,10 @@ mod allowance;
 pub mod batch;
 mod candidates;
 mod certificates;
+mod choice;
 mod config;
 mod cursor;
+mod delivery;
 mod discovery;
 mod error;
 mod flight;
@@ -30,6 +32,7 @@ mod range;
 mod receive;
 mod reordering;
 mod requests;
+mod sizes;
 mod stats;
 mod timer;
 mod transmit;
@@ -43,16 +46,19 @@ pub use stats::{RttSamples, Stats};
 
 use candidates::Candidates;
 use certificates::Certificates;
-use control::{Controller, Duration, Lane, Rng, RttEstimate, Size, Time};
+use choice::Choice;
+use control::{Controller, Lane, Rng, RttEstimate, Size, Time};
 use cursor::Cursor;
+use delivery::Delivery;
 use discovery::Discovery;
 use heads::Heads;
 use known::Known;
 use object::Object;
-use packet::{Bytes, Data, NackReason, Name};
+use packet::{Data, Name};
 use requests::Requests;
 use requests::round_trips;
 use security::{Digest, Proof, VerifyError};
+use sizes::Sizes;
 use timer::Timer;
 use verify::Verification;
 
@@ -84,22 +90,10 @@ pub struct Fetch {
     cursor: Cursor,
     verification: Verification,
     certificates: Certificates,
-    /// The metadata packet, while the certificate of its signer is missing.
-    unproven: Option<Bytes>,
     delivery: Delivery,
-    /// The size of the latest segment's Data packet.
-    segment_data: Size,
+    sizes: Sizes,
     pace: Pace,
     outcome: Option<Result<(), FetchError>>,
-}
-
-/// The state of the sink.
-#[derive(Default)]
-struct Delivery {
-    /// The bytes that the sink can take; `None` if it has no limit.
-    room: Option<Size>,
-    /// [`Sink::bounded`] has been called.
-    bound_reported: bool,
 }
 
 /// Instants of a fetch.
@@ -110,18 +104,10 @@ struct Pace {
     progress_at: Time,
     /// The controller permits no Interest before this instant.
     paced_until: Option<Time>,
-    /// Bytes of Data that were requested, as far as they can be expected.
-    requested: u64,
 }
 
 /// The fetch fails after this many wrong packets for one request.
 const MAX_FORGED: u32 = 8;
-/// The assumed bytes of a segment's Data packet beside its content: name and signature.
-const SEGMENT_OVERHEAD: u64 = 200;
-
-/// The assumed size of a segment's Data packet before the first one arrives: the content that NDN
-/// tools agree on, and the rest.
-const SEGMENT_DATA_GUESS: Size = Size(8000 + SEGMENT_OVERHEAD);
 
 impl Fetch {
     /// Creates a fetch governed by `controller`. It begins at the first call of
@@ -139,9 +125,8 @@ impl Fetch {
             cursor: Cursor::default(),
             verification: Verification::new(config.policy.clone(), config.stash),
             certificates: Certificates::default(),
-            unproven: None,
-            delivery: Delivery::default(),
-            segment_data: SEGMENT_DATA_GUESS,
+            delivery: Delivery::new(config.in_order),
+            sizes: Sizes::default(),
             pace: Pace::default(),
             outcome: None,
             config,
@@ -157,7 +142,7 @@ impl Fetch {
         if self.is_held_back() {
             self.pace.progress_at = now;
         }
-        self.delivery.room = Some(room);
+        self.delivery.set_room(room);
     }
 
     /// Sets the number of bytes that may be requested from `now` on, for a driver that limits the
@@ -172,15 +157,30 @@ impl Fetch {
     /// expected. A driver that limits the rate counts these.
     #[must_use]
     pub fn requested(&self) -> u64 {
-        self.pace.requested
+        self.sizes.requested()
     }
 
     /// True if nothing is in flight and nothing may be requested until the sink has room.
     fn is_held_back(&self) -> bool {
-        let Some(object) = self.object.as_ref().filter(|_| self.delivery.room.is_some()) else {
+        let Some(object) = self.object.as_ref().filter(|_| self.delivery.is_limited()) else {
             return false;
         };
-        self.requests.is_idle() && self.cursor.next() >= self.segments_end(object)
+        self.requests.is_idle() && self.cursor.next() >= self.choice().segments_end(object)
+    }
+
+    /// The choice of the next item to request.
+    fn choice(&self) -> Choice<'_> {
+        Choice {
+            requests: &self.requests,
+            discovery: &self.discovery,
+            heads: &self.heads,
+            object: self.object.as_ref(),
+            is_uncertain: self.is_uncertain(),
+            cursor: &self.cursor,
+            verification: &self.verification,
+            delivery: &self.delivery,
+            segment_data: self.sizes.segment(),
+        }
     }
 
     /// The requested name.
@@ -242,12 +242,6 @@ impl Fetch {
         self.requests.in_flight()
     }
 
-    /// The size of the latest segment's Data packet; before the first one, a usual size.
-    #[must_use]
-    pub fn segment_data(&self) -> Size {
-        self.segment_data
-    }
-
     /// Sets whether the forwarder answers range Interests at present. If not, segments are
     /// requested one by one. This is separate from [`Fetch::fell_back`].
     pub fn set_ranges(&mut self, answered: bool) {
@@ -269,13 +263,7 @@ impl Fetch {
     /// The sum of the windows of all lanes; `None` if the controller has no window.
     #[must_use]
     pub fn window(&self) -> Option<f64> {
-        let mut sum = None;
-        self.gauges(&mut |_, name, value| {
-            if name == "window" {
-                sum = Some(sum.unwrap_or(0.0) + value);
-            }
-        });
-        sum
+        self.requests.window()
     }
 
     /// Continues the fetch over a new connection, made at `now` after the old one broke.
@@ -303,51 +291,57 @@ impl Fetch {
     /// The instant at which to call [`Fetch::on_deadline`]; `None` if the fetch is over.
     #[must_use]
     pub fn next_deadline(&mut self, now: Time) -> Option<Time> {
+        Timer::ALL.into_iter().filter_map(|timer| self.due(timer, now)).min()
+    }
+
+    /// Handles the timers that have expired: declares losses, or ends the fetch if its patience is
+    /// over.
+    pub fn on_deadline(&mut self, now: Time, sink: &mut dyn Sink) {
+        if self.pace.started_at.is_none() {
+            return;
+        }
+        for timer in Timer::ALL {
+            // The timer served before may have started discovery again.
+            self.note_restart(now);
+            if self.due(timer, now).is_some_and(|at| at <= now) {
+                self.on_timer(timer, now, sink);
+            }
+        }
+    }
+
+    /// The instant at which `timer` expires; `None` if it is not set, or the fetch is over.
+    fn due(&mut self, timer: Timer, now: Time) -> Option<Time> {
         if self.outcome.is_some() {
             return None;
         }
-        Timer::all().filter_map(|timer| self.due(timer, now)).min()
-    }
-
-    /// The instant at which `timer` expires; `None` if it is not set.
-    fn due(&mut self, timer: Timer, now: Time) -> Option<Time> {
         match timer {
             Timer::Pacing => self.pace.paced_until,
             Timer::Certificate => self.certificates.deadline(),
-            Timer::Request(timer) => self.requests.due(timer, now),
+            Timer::Head if self.object.is_none() => self.requests.head_overdue_at(),
+            Timer::Head => None,
+            Timer::Requests => self.requests.next_deadline(now),
             Timer::Certainty => self.certain_at(),
             Timer::Doubt => self.doubted_at(),
             Timer::Patience => self.patience_ends(),
         }
     }
 
-    fn is_due(&mut self, timer: Timer, now: Time) -> bool {
-        self.due(timer, now).is_some_and(|at| at <= now)
+    fn on_timer(&mut self, timer: Timer, now: Time, sink: &mut dyn Sink) {
+        match timer {
+            Timer::Pacing => self.pace.paced_until = None,
+            Timer::Certificate => self.give_up_certificate(now),
+            Timer::Head => self.requests.cancel_overdue_heads(now),
+            Timer::Requests => self.requests.on_deadline(now),
+            Timer::Certainty => self.confirm_object(now, sink),
+            Timer::Doubt => self.doubt_candidate(now),
+            Timer::Patience => self.give_up(now),
+        }
     }
 
-    /// Handles the timers that have expired: declares losses, or ends the fetch if its patience is
-    /// over.
-    pub fn on_deadline(&mut self, now: Time, sink: &mut dyn Sink) {
-        if self.outcome.is_some() || self.pace.started_at.is_none() {
-            return;
-        }
-        if self.is_due(Timer::Pacing, now) {
-            self.pace.paced_until = None;
-        }
-        self.give_up_certificate(now);
-        if self.object.is_none() {
-            self.requests.cancel_overdue_heads(now);
-        }
-        self.requests.on_deadline(now);
-        if self.is_due(Timer::Certainty, now) {
-            self.confirm_object(now, sink);
-        }
-        if self.outcome.is_none() && self.is_due(Timer::Doubt, now) && self.candidates.doubt() {
+    /// Requests metadata again, because the candidate yields nothing.
+    fn doubt_candidate(&mut self, now: Time) {
+        if self.candidates.doubt() {
             self.requests.ask_again(now, Item::Metadata, 3);
-        }
-        self.note_restart(now);
-        if self.outcome.is_none() && self.is_due(Timer::Patience, now) {
-            self.give_up(now);
         }
     }
 
@@ -381,21 +375,14 @@ impl Fetch {
             && self.object.as_ref().is_none_or(|object| object.bytes() == 0)
     }
 
-    /// Discovery has less patience: most names without an early answer are never answered. A Nack
-    /// that reports congestion is an early answer.
-    fn patience(&self) -> Duration {
-        const DISCOVERY: Duration = Duration::from_secs(8);
-        match self.object {
-            Some(_) => self.config.patience,
-            None if self.discovery.is_busy() => self.config.patience,
-            None => self.config.patience.min(DISCOVERY),
-        }
-    }
-
     fn patience_ends(&self) -> Option<Time> {
+        let patience = match self.object {
+            Some(_) => self.config.patience,
+            None => self.discovery.patience(self.config.patience),
+        };
         let is_held = self.is_held_back() || self.requests.is_limited();
         let waits = self.pace.started_at.filter(|_| !is_held);
-        waits.map(|_| self.pace.progress_at + self.patience())
+        waits.map(|_| self.pace.progress_at + patience)
     }
 
     fn give_up(&mut self, now: Time) {
@@ -407,19 +394,10 @@ impl Fetch {
         let waited = now.since(self.pace.progress_at);
         let unanswered = self.requests.oldest_unanswered();
         let error = match &self.object {
-            None => match unanswered {
-                Some((_, StallCause::Nack(NackReason::NoRoute))) => {
-                    FetchError::NoRoute(self.discovery.name().clone())
-                }
-                Some((_, StallCause::Nack(NackReason::None))) => {
-                    FetchError::NotThere(self.discovery.name().clone())
-                }
-                _ => FetchError::NotFound {
-                    name: self.discovery.name().clone(),
-                    waited,
-                    asked: self.requests.stats().interests_without_heads() as u32,
-                },
-            },
+            None => {
+                let asked = self.requests.stats().interests_without_heads() as u32;
+                self.discovery.stalled(waited, asked, unanswered.map(|(_, cause)| cause))
+            }
             Some(object) => {
                 let (missing, cause) = unanswered
                     .unwrap_or((Item::Segment(object.first_missing()), StallCause::Unanswered));
@@ -443,10 +421,7 @@ impl Fetch {
     fn give_up_certificate(&mut self, now: Time) {
         let Some(why) = self.certificates.give_up(now) else { return };
         let why = FetchError::Untrusted(why);
-        let root = self.verification.take_waiting_root().map(|(n, wire)| (Item::Node(n), wire));
-        let segments = self.verification.take_waiting().into_iter();
-        let waited = segments.map(|(n, wire)| (Item::Segment(n), wire)).chain(root);
-        let waited: Vec<_> = waited.collect();
+        let waited = self.verification.take_all_waiting();
         if waited.is_empty() || !self.certificates.may_ask_again() {
             return self.fail(why);
         }
@@ -484,7 +459,6 @@ impl Fetch {
         if stalled || !untouched || !self.candidates.skip(why) {
             return false;
         }
-        self.unproven = None;
         self.distrust_heads();
         true
     }
@@ -500,7 +474,7 @@ impl Fetch {
             let attempt = if rejected.is_multiple_of(2) { 2 } else { 3 };
             self.requests.ask_again_after_pause(now, Item::Metadata, attempt, rejected);
         } else if self.object.is_none() || self.heads.is_announced() {
-            self.fail(FetchError::NotThere(self.discovery.name().clone()));
+            self.fail(self.discovery.not_there());
         }
     }
 

@@ -1,7 +1,7 @@
 //! Deadlines: entries expire, strategies are asked again, links and parts of faces are called,
 //! shapers release Interests.
 
-use control::{Direction, InterestMeta, Released};
+use control::{Direction, InterestMeta, Released, Time};
 use packet::options::answer;
 use packet::{HopOptions, Interest, NackReason};
 
@@ -12,14 +12,55 @@ use super::nack::given_up;
 use crate::counters::DropReason;
 use crate::link::shaping::{Early, Expected, Missed, Waiting};
 use crate::node::subject_of;
+use crate::state::faces::Faces;
 use crate::state::strategies::{Question, Trigger};
-use crate::state::tables::Ending;
+use crate::state::tables::{Ending, Tables};
 use crate::tables::{FaceId, PitKey};
+
+/// A reason to call the forwarder at an instant, in the order in which they are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    /// PIT entries expire, or their strategies are asked again.
+    Entries,
+    /// The timers of faces.
+    Faces,
+}
+
+impl Timer {
+    const ALL: [Timer; 2] = [Timer::Entries, Timer::Faces];
+
+    /// When the timer goes off, if it is set.
+    fn due(self, tables: &Tables, faces: &Faces) -> Option<Time> {
+        match self {
+            Timer::Entries => tables.pit().next_deadline(),
+            Timer::Faces => faces.next_deadline(),
+        }
+    }
+}
+
+/// When the first timer goes off.
+pub(crate) fn next_deadline(tables: &Tables, faces: &Faces) -> Option<Time> {
+    Timer::ALL.into_iter().filter_map(|timer| timer.due(tables, faces)).min()
+}
 
 /// The instant has come that the forwarder asked for.
 pub(crate) fn on_deadline(p: &mut Pipeline<'_>) {
-    expire(p);
-    ask_again(p);
+    // Also if nothing of it is due: the call moves the timing wheels of the PIT on.
+    for timer in Timer::ALL {
+        match timer {
+            Timer::Entries => {
+                expire(p);
+                ask_again(p);
+            }
+            Timer::Faces => serve_faces(p),
+        }
+    }
+    // Faces that have come to rest release what their queues kept.
+    p.faces.recount(p.tables);
+}
+
+/// Serves the timers of faces.
+fn serve_faces(p: &mut Pipeline<'_>) {
     let due = p.faces.take_due(p.now);
     for face in due.iter().copied() {
         p.with_link(face, |link, env, _| link.on_deadline(env));
@@ -29,8 +70,6 @@ pub(crate) fn on_deadline(p: &mut Pipeline<'_>) {
         p.faces.postpone(p.now, face);
     }
     p.faces.finish_due(due);
-    // Faces that have come to rest release what their queues kept.
-    p.faces.recount(p.tables);
 }
 
 /// Ends entries that have expired.

@@ -457,11 +457,7 @@ impl Pit {
     /// When [`Pit::pop_expired`] and [`Pit::pop_retry`] have to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
-        let expiry = self.expiries.next_deadline();
-        match self.retries.next_deadline() {
-            Some(retry) => Some(expiry.map_or(retry, |expiry| expiry.min(retry))),
-            None => expiry,
-        }
+        [&self.expiries, &self.retries].into_iter().filter_map(Wheel::next_deadline).min()
     }
 
     /// Takes out an entry that has expired; to be called until it returns `None`. Entries expire up

@@ -13,6 +13,7 @@ use super::error::DaemonError;
 use super::faces::{FaceSet, News};
 use super::health::Condition;
 use super::metrics::{ServeMetrics, Served};
+use super::timer::ControlTimer;
 use super::wake_up::{Question, Reread, WakeUps};
 use super::{permissions, supervisor};
 use crate::clock::{Clock, unix_millis};
@@ -189,19 +190,43 @@ impl ControlPlane {
 
     /// When [`ControlPlane::on_deadline`] has to be called.
     pub fn next_deadline(&self) -> Option<Time> {
-        let connecting = self.connecting.iter().map(|waiting| waiting.until).min();
-        self.management.next_deadline().into_iter().chain(connecting).min()
+        ControlTimer::ALL.into_iter().filter_map(|timer| self.due(timer)).min()
     }
 
-    /// Does what management has to do by now.
+    /// Serves the timers whose time has come.
     pub fn on_deadline(&mut self, forwarder: &mut Forwarder, faces: &mut FaceSet, now: Time) {
-        if self.management.next_deadline().is_none_or(|at| at > now) {
-            return;
+        for timer in ControlTimer::ALL {
+            if self.due(timer).is_some_and(|at| at <= now) {
+                self.on_timer(timer, forwarder, faces, now);
+            }
         }
-        self.take_news(forwarder, faces);
-        self.management.on_deadline(forwarder, now);
-        self.manage(forwarder, faces);
-        self.count(forwarder);
+    }
+
+    /// When a timer goes off, if it is set.
+    fn due(&self, timer: ControlTimer) -> Option<Time> {
+        match timer {
+            ControlTimer::Management => self.management.next_deadline(),
+            ControlTimer::Connection => self.connecting.iter().map(|waiting| waiting.until).min(),
+        }
+    }
+
+    fn on_timer(
+        &mut self,
+        timer: ControlTimer,
+        forwarder: &mut Forwarder,
+        faces: &mut FaceSet,
+        now: Time,
+    ) {
+        match timer {
+            ControlTimer::Management => {
+                self.take_news(forwarder, faces);
+                self.management.on_deadline(forwarder, now);
+                self.manage(forwarder, faces);
+                self.count(forwarder);
+            }
+            // The daemon calls [`ControlPlane::reply_to_connected`] in every turn.
+            ControlTimer::Connection => {}
+        }
     }
 
     /// Reports the memory of management to the forwarder.

@@ -16,6 +16,7 @@ use super::error::DaemonError;
 use super::face::{Buffers, Face};
 use super::listeners::Listeners;
 use super::table::FaceTable;
+use super::timer::FaceTimer;
 use super::unproved::Unproved;
 use crate::clock::Clock;
 use crate::config::{Application, Config, Listen, OnDemand, Origins};
@@ -306,29 +307,44 @@ impl FaceSet {
 
     /// When something is due, whatever the sockets do.
     pub fn next_deadline(&self) -> Option<Time> {
-        let table = &self.table;
-        let watches_idle = !table.crowd().is_empty() || table.commanded() > 0;
-        let idle = watches_idle.then_some(self.next_idle_check);
-        let (paused, devices) = (self.listeners.paused_until(), self.devices.next_attempt());
-        let all = [table.next_due(), table.next_retry(), paused, devices, idle];
-        all.into_iter().flatten().min()
+        FaceTimer::ALL.into_iter().filter_map(|timer| self.due(timer)).min()
     }
 
     /// Does what is due: emulated links, broken faces, silent faces.
     pub fn on_deadline(&mut self, forwarder: &mut Forwarder, now: Time) {
-        if self.table.next_due().is_some_and(|at| at <= now) {
-            self.release_delayed(now);
-        }
-        if self.table.next_retry().is_some_and(|at| at <= now) {
-            for id in self.table.retries(now) {
-                self.dial(forwarder, id, now);
+        for timer in FaceTimer::ALL {
+            if self.due(timer).is_some_and(|at| at <= now) {
+                self.on_timer(timer, forwarder, now);
             }
         }
-        if self.devices.next_attempt().is_some_and(|at| at <= now) {
-            self.devices_changed(forwarder, now);
+    }
+
+    /// When a timer goes off, if it is set.
+    fn due(&self, timer: FaceTimer) -> Option<Time> {
+        match timer {
+            FaceTimer::Emulation => self.table.next_due(),
+            FaceTimer::Retry => self.table.next_retry(),
+            FaceTimer::Devices => self.devices.next_attempt(),
+            FaceTimer::Idle => {
+                let watches = !self.table.crowd().is_empty() || self.table.commanded() > 0;
+                watches.then_some(self.next_idle_check)
+            }
+            FaceTimer::Listeners => self.listeners.paused_until(),
         }
-        if now >= self.next_idle_check {
-            self.close_idle(forwarder, now);
+    }
+
+    fn on_timer(&mut self, timer: FaceTimer, forwarder: &mut Forwarder, now: Time) {
+        match timer {
+            FaceTimer::Emulation => self.release_delayed(now),
+            FaceTimer::Retry => {
+                for id in self.table.retries(now) {
+                    self.dial(forwarder, id, now);
+                }
+            }
+            FaceTimer::Devices => self.devices_changed(forwarder, now),
+            FaceTimer::Idle => self.close_idle(forwarder, now),
+            // The pause ends when they accept connections, in the next turn.
+            FaceTimer::Listeners => {}
         }
     }
 

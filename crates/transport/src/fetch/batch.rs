@@ -24,7 +24,7 @@ use crate::fetch::error::StallCause;
 use crate::fetch::flight::Item;
 use crate::fetch::requests::{Each, Requests};
 use crate::fetch::stats::Stats;
-use crate::fetch::timer::RequestTimer;
+use crate::fetch::timer::BatchTimer;
 use control::{Controller, Duration, Event, Lane, Permit, Rng, RttEstimate, Size, Time};
 use object::{Object, Progress};
 use packet::interest_buf::encode_plain_interest;
@@ -459,29 +459,44 @@ impl Batch {
         if self.stalled.is_some() || self.is_idle() {
             return None;
         }
-        let requests =
-            RequestTimer::ALL.into_iter().filter_map(|timer| self.requests.due(timer, now)).min();
-        let own = self.paced_until.into_iter().chain(self.patience_ends()).min();
-        requests.into_iter().chain(own).min()
-    }
-
-    fn patience_ends(&self) -> Option<Time> {
-        let waits = self.progress_at.filter(|_| !self.held && !self.requests.is_limited());
-        waits.map(|at| at + self.config.patience)
+        BatchTimer::ALL.into_iter().filter_map(|timer| self.due(timer, now)).min()
     }
 
     /// Handles the timers that have expired.
     pub fn on_deadline(&mut self, now: Time) {
-        if self.paced_until.is_some_and(|at| at <= now) {
-            self.paced_until = None;
+        for timer in BatchTimer::ALL {
+            if self.due(timer, now).is_some_and(|at| at <= now) {
+                self.on_timer(timer, now);
+            }
         }
-        self.requests.on_deadline(now);
-        if !self.is_idle() && self.patience_ends().is_some_and(|at| at <= now) {
-            let waited = now.since(self.progress_at.unwrap_or(now));
-            let unanswered = self.requests.oldest_unanswered();
-            let cause = unanswered.map_or(StallCause::Unanswered, |(_, cause)| cause);
-            self.stalled = Some(BatchStatus::Stalled { waited, cause });
+    }
+
+    /// The instant at which `timer` expires; `None` if it is not set.
+    fn due(&mut self, timer: BatchTimer, now: Time) -> Option<Time> {
+        match timer {
+            BatchTimer::Pacing => self.paced_until,
+            BatchTimer::Requests => self.requests.next_deadline(now),
+            BatchTimer::Patience => self.patience_ends(),
         }
+    }
+
+    fn on_timer(&mut self, timer: BatchTimer, now: Time) {
+        match timer {
+            BatchTimer::Pacing => self.paced_until = None,
+            BatchTimer::Requests => self.requests.on_deadline(now),
+            BatchTimer::Patience => {
+                let waited = now.since(self.progress_at.unwrap_or(now));
+                let unanswered = self.requests.oldest_unanswered();
+                let cause = unanswered.map_or(StallCause::Unanswered, |(_, cause)| cause);
+                self.stalled = Some(BatchStatus::Stalled { waited, cause });
+            }
+        }
+    }
+
+    fn patience_ends(&self) -> Option<Time> {
+        let is_held = self.held || self.requests.is_limited();
+        let waits = self.progress_at.filter(|_| !is_held && !self.is_idle());
+        waits.map(|at| at + self.config.patience)
     }
 
     /// Follows up progress of an object: what it needs is queued, what is complete is reported.

@@ -8,7 +8,7 @@
 use crate::fetch::error::FetchError;
 use control::{Duration, Time};
 use packet::options::Exclude;
-use packet::{Data, Name};
+use packet::{Bytes, Data, Name};
 use security::Digest;
 
 /// The maximum number of skipped candidates.
@@ -27,6 +27,8 @@ pub(super) struct Candidates {
     /// The certificate for that packet is missing: nothing is delivered before something of the
     /// candidate is verified.
     unproven: bool,
+    /// The packet that named the candidate, if it is metadata whose certificate is missing.
+    metadata: Option<Bytes>,
     /// Metadata has been requested again, because the candidate yields nothing.
     doubted: bool,
     /// The numbers of rejected packets and of skipped candidates.
@@ -91,6 +93,16 @@ impl Candidates {
         self.unproven
     }
 
+    /// Keeps metadata whose certificate is missing.
+    pub fn keep_metadata(&mut self, wire: Bytes) {
+        self.metadata = Some(wire);
+    }
+
+    /// Takes the metadata whose certificate was missing.
+    pub fn take_metadata(&mut self) -> Option<Bytes> {
+        self.metadata.take()
+    }
+
     /// Records that something of the candidate is verified. Returns true if it was unproven before.
     pub fn prove(&mut self) -> bool {
         std::mem::take(&mut self.unproven)
@@ -136,6 +148,7 @@ impl Candidates {
             self.why_skipped.get_or_insert(why.clone());
         }
         (self.unproven, self.doubted) = (false, false);
+        self.metadata = None;
         self.restarted = true;
         true
     }

@@ -1,6 +1,7 @@
 //! The record of requested segments.
 
-use rangemap::RangeSet;
+use crate::fetch::flight::Item;
+use crate::fetch::object::Object;
 use std::collections::BTreeSet;
 
 /// The segments that have been requested at least once.
@@ -23,14 +24,15 @@ impl Cursor {
         segment < self.next || self.ahead.contains(&segment)
     }
 
-    /// Records a request for the segment, and skips segments that are `done`.
-    pub fn asked(&mut self, segment: u64, done: Option<&RangeSet<u64>>) {
+    /// Records a request, and moves on if it is for a segment; see [`Cursor::skip`].
+    pub fn asked(&mut self, item: Item, object: Option<&Object>) {
+        let Item::Segment(segment) = item else { return };
         if segment > self.next {
             self.ahead.insert(segment);
         } else if segment == self.next {
             self.next += 1;
         }
-        self.skip(done);
+        self.skip(object);
     }
 
     /// Records a request for the segment as a head.
@@ -38,12 +40,12 @@ impl Cursor {
         self.ahead.insert(segment);
     }
 
-    /// Moves on to the next segment that has never been requested and is not `done`.
-    pub fn skip(&mut self, done: Option<&RangeSet<u64>>) {
+    /// Moves on to the next segment of the object that has never been requested and is missing.
+    pub fn skip(&mut self, object: Option<&Object>) {
         loop {
             if self.ahead.remove(&self.next) {
                 self.next += 1;
-            } else if let Some(run) = done.and_then(|done| done.get(&self.next)) {
+            } else if let Some(run) = object.and_then(|object| object.done().get(&self.next)) {
                 self.next = run.end;
             } else {
                 return;

@@ -1,10 +1,11 @@
 //! The requested name, the Interests that find its object, and the Nacks for them.
 
+use crate::fetch::error::{FetchError, StallCause};
 use crate::head;
-use crate::rdr;
+use crate::rdr::{self, Metadata};
 use control::{Duration, Time};
 use packet::options::Exclude;
-use packet::{InterestBuf, NackReason, Name, NameRef};
+use packet::{Data, InterestBuf, NackReason, Name, NameRef};
 use security::manifest;
 
 /// The number of Nacks during discovery that ends a fetch. Fewer do not: the route of a producer
@@ -16,6 +17,9 @@ const BARE_AFTER: u16 = 2;
 /// The time that producers need to connect and register again. A missing route is no evidence until
 /// then. Weir's own producers try again at least every 5 s.
 const PRODUCERS_RETURN: Duration = Duration::from_secs(8);
+
+/// The patience of discovery, if that of the fetch is not shorter.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The time that a producer needs to notice that content has changed, and to publish the next
 /// version. Weir's own look four times a second; reading and hashing takes the rest.
@@ -72,7 +76,7 @@ impl Discovery {
     }
 
     /// True if this is the name of the root packet of the requested version.
-    pub fn is_root(&self, name: NameRef<'_>) -> bool {
+    fn is_root(&self, name: NameRef<'_>) -> bool {
         self.is_versioned() && name == rdr::root_name(self.name.as_ref()).as_ref()
     }
 
@@ -83,9 +87,27 @@ impl Discovery {
             && name.get(object.len()).is_some_and(|next| next.is_keyword(rdr::METADATA))
     }
 
+    /// True if this is the name of metadata or of the root packet of the requested version, which
+    /// contains the same facts.
+    pub fn is_metadata(&self, name: NameRef<'_>) -> bool {
+        self.is_root(name) || self.is_of_metadata(name)
+    }
+
+    /// Reads the facts about an object from metadata, from the root packet of the requested version
+    /// or from a segment. `None` if the packet is none of these.
+    pub fn read(&self, data: &Data<'_>) -> Option<Metadata> {
+        if self.is_metadata(data.name()) {
+            let metadata = Metadata::decode(self.unversioned(), data.content())?;
+            let is_other = self.is_root(data.name()) && metadata.object != self.name;
+            return (!is_other).then_some(metadata);
+        }
+        let (object, _) = rdr::split_segment(data)?;
+        self.is_content(object).then(|| Metadata::of_segment(object, data, &[]))
+    }
+
     /// False for names of metadata, manifests and heads. They are not objects, even though the same
     /// key signs them and a manifest's packets have segment numbers too.
-    pub fn is_content(&self, object: NameRef<'_>) -> bool {
+    fn is_content(&self, object: NameRef<'_>) -> bool {
         const BESIDE: [&[u8]; 3] = [rdr::METADATA, manifest::KEYWORD, head::KEYWORD];
         let mut behind = (self.unversioned().len()..object.len()).filter_map(|n| object.get(n));
         behind.all(|component| !BESIDE.iter().any(|keyword| component.is_keyword(keyword)))
@@ -120,9 +142,31 @@ impl Discovery {
         InterestBuf { can_be_prefix: true, must_be_fresh: true, ..InterestBuf::new(name) }
     }
 
-    /// True if the name is reachable, even though nothing was found yet.
-    pub fn is_busy(&self) -> bool {
-        self.is_busy
+    /// The time without progress after which discovery fails; `patience` is that of the fetch.
+    /// Most names without an early answer are never answered. A Nack that reports congestion is an
+    /// early answer.
+    pub fn patience(&self, patience: Duration) -> Duration {
+        if self.is_busy { patience } else { patience.min(PATIENCE) }
+    }
+
+    /// The error if the patience is over after `asked` Interests. `cause` is the outcome of the
+    /// first one without an answer.
+    pub fn stalled(&self, waited: Duration, asked: u32, cause: Option<StallCause>) -> FetchError {
+        match cause {
+            Some(StallCause::Nack(NackReason::NoRoute)) => self.no_route(),
+            Some(StallCause::Nack(NackReason::None)) => self.not_there(),
+            _ => FetchError::NotFound { name: self.name.clone(), waited, asked },
+        }
+    }
+
+    /// The error if there is no route for the name.
+    pub fn no_route(&self) -> FetchError {
+        FetchError::NoRoute(self.name.clone())
+    }
+
+    /// The error if there is no object of the name.
+    pub fn not_there(&self) -> FetchError {
+        FetchError::NotThere(self.name.clone())
     }
 
     /// Records a Nack for metadata.

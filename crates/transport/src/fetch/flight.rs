@@ -388,6 +388,13 @@ impl Flight {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
+    /// The instant of the next timeout of a segment.
+    #[must_use]
+    pub fn next_segment_timeout(&self) -> Option<Time> {
+        let mut segments = self.deadlines.iter().filter(|d| matches!(d.1, Item::Segment(_)));
+        segments.next().map(|(deadline, _)| *deadline)
+    }
+
     /// The item whose latest Interest was sent first.
     #[must_use]
     pub fn oldest(&self) -> Option<(Item, &Flying)> {

@@ -14,7 +14,7 @@ use crate::head;
 use crate::rdr::{self, Metadata};
 use control::{Size, Time};
 use packet::{Bytes, Component, ContentType, Data, Interest, LpPacket, NackReason, Name, NameRef};
-use security::{Digest, Proof, VerifyError};
+use security::{Digest, VerifyError};
 
 impl Fetch {
     /// Handles a link-layer frame from the forwarder. Frames that do not belong to this fetch are
@@ -65,7 +65,7 @@ impl Fetch {
             Item::Metadata => self.receive_metadata(now, data, sink),
             Item::Node(number) => self.receive_node(now, number, data, sink),
             Item::Segment(number) => {
-                self.segment_data = size;
+                self.sizes.note_segment(size);
                 self.receive_segment(now, number, data, sink);
             }
         }
@@ -163,7 +163,7 @@ impl Fetch {
             }
             self.take_early_heads(now, sink);
         }
-        self.segment_data = Size(head.segment.wire().len() as u64);
+        self.sizes.note_segment(Size(head.segment.wire().len() as u64));
         self.receive_segment(now, number, &head.segment, sink);
     }
 
@@ -186,7 +186,7 @@ impl Fetch {
                 None => self.requests.stats_mut().useless_heads += 1,
             }
         }
-        self.skip_asked();
+        self.cursor.skip(self.object.as_ref());
     }
 
     /// Handles metadata, or the first packet of an object without metadata.
@@ -203,23 +203,14 @@ impl Fetch {
                 _ if !proven => self.reject_metadata(now, &digest, None),
                 true => self.confirm_object(now, sink),
                 false if self.object.is_none() => {
-                    self.fail(FetchError::NotThere(self.discovery.name().clone()));
+                    self.fail(self.discovery.not_there());
                 }
                 false => {}
             }
             return;
         }
-        let is_root = self.discovery.is_root(data.name());
-        let is_metadata = is_root || self.discovery.is_of_metadata(data.name());
-        let found = if is_metadata {
-            Metadata::decode(self.discovery.unversioned(), data.content())
-        } else {
-            let found = rdr::split_segment(data);
-            let found = found.filter(|(object, _)| self.discovery.is_content(*object));
-            found.map(|(object, _)| Metadata::of_segment(object, data, &[]))
-        };
-        let name = self.discovery.name();
-        let Some(metadata) = found.filter(|found| !is_root || found.object == *name) else {
+        let is_metadata = self.discovery.is_metadata(data.name());
+        let Some(metadata) = self.discovery.read(data) else {
             self.candidates.note_other(data);
             return self.reject_metadata(now, &digest, None);
         };
@@ -234,7 +225,7 @@ impl Fetch {
         }
         match (is_metadata, proven) {
             (true, true) => self.believe_metadata(data),
-            (true, false) => self.unproven = Some(Bytes::copy_from_slice(data.wire())),
+            (true, false) => self.candidates.keep_metadata(Bytes::copy_from_slice(data.wire())),
             (false, _) => {}
         }
         match proven {
@@ -267,11 +258,11 @@ impl Fetch {
     /// Verifies metadata again that waited for a certificate. The fetch requests no certificate for
     /// metadata alone: segments are signed by the same key, or contain the end of the object.
     fn judge_metadata_again(&mut self) {
-        let Some(wire) = self.unproven.take() else { return };
+        let Some(wire) = self.candidates.take_metadata() else { return };
         let Ok(data) = Data::decode(&wire) else { return };
         match self.config.policy.verify(&data) {
             Ok(_) => self.believe_metadata(&data),
-            Err(why) if why.missing().is_some() => self.unproven = Some(wire),
+            Err(why) if why.missing().is_some() => self.candidates.keep_metadata(wire),
             Err(_) => {}
         }
     }
@@ -312,7 +303,7 @@ impl Fetch {
         };
         self.adopt_heads(metadata.heads, &info);
         self.object = Some(Object::new(info));
-        self.skip_asked();
+        self.cursor.skip(self.object.as_ref());
         self.pace.progress_at = now;
         if self.candidates.has_skipped() {
             self.discovery.forget_nacks();
@@ -345,14 +336,14 @@ impl Fetch {
         // delivered in order.
         object.forget_doubtful_size(is_whole);
         self.requests.cancel(Item::Metadata);
-        let in_order = self.config.in_order || object.info().segment_size.is_none();
+        let in_order = self.delivery.is_in_order(object);
         object.resume(&sink.begin(object.info()), in_order);
         if object.done_count() > 0 {
             let done = object.done();
             self.requests.cancel_if(|item| matches!(item, Item::Segment(n) if done.contains(&n)));
             self.verification.forget_stashed(done);
         }
-        self.skip_asked();
+        self.cursor.skip(self.object.as_ref());
         self.pace.progress_at = now;
         self.deliver(sink);
     }
@@ -361,11 +352,6 @@ impl Fetch {
     /// from metadata that is not verified.
     pub(super) fn is_uncertain(&self) -> bool {
         self.heads.is_announced() || self.candidates.is_unproven()
-    }
-
-    /// Moves on to the next segment that has never been requested.
-    fn skip_asked(&mut self) {
-        self.cursor.skip(self.object.as_ref().map(Object::done));
     }
 
     /// Handles a manifest's root that arrived with the metadata. If it is wrong, the root is
@@ -441,7 +427,8 @@ impl Fetch {
                 }
                 self.pace.progress_at = now;
                 let first_missing = object.first_missing();
-                if self.is_uncertain() || (self.is_in_order() && segment != first_missing) {
+                let in_order = self.delivery.is_in_order(object);
+                if self.is_uncertain() || (in_order && segment != first_missing) {
                     self.verification.stash(segment, data.content(), None);
                 } else {
                     self.write(segment, data.content(), sink);
@@ -514,9 +501,9 @@ impl Fetch {
         if self.is_uncertain() {
             return;
         }
-        let in_order = self.is_in_order();
         loop {
             let Some(object) = &self.object else { return };
+            let in_order = self.delivery.is_in_order(object);
             let from = if in_order { object.first_missing() } else { 0 };
             let Some(segment) = self.verification.next_verified(from, in_order) else { break };
             let Some(content) = self.verification.take(segment) else { break };
@@ -527,23 +514,10 @@ impl Fetch {
 
     fn write(&mut self, segment: u64, content: &[u8], sink: &mut dyn Sink) {
         let Some(object) = &mut self.object else { return };
-        let found = content.len() as u64;
-        let offset = match object.offset(segment, found, self.config.in_order) {
-            Ok(offset) => offset,
-            Err(error) => return self.fail(error),
-        };
-        // The first whole segment limits the size of the object.
-        if !self.delivery.bound_reported
-            && let Some(layout) = self.verification.layout()
-            && let Some(most) = object.bound(layout, found)
-        {
-            self.delivery.bound_reported = true;
-            let is_signed = matches!(self.verification.proof(), Some(Proof::Key(_)));
-            sink.bounded(most, is_signed);
+        let written = self.delivery.write(object, &self.verification, segment, content, sink);
+        if let Err(error) = written {
+            return self.fail(error);
         }
-        sink.write(segment, offset, content);
-        self.delivery.room = self.delivery.room.map(|room| Size(room.0.saturating_sub(found)));
-        object.mark_done(segment, content.len());
         self.requests.stats_mut().verified += 1;
         if segment.is_multiple_of(64) {
             self.verification.forget_before(object.first_missing());
@@ -564,8 +538,7 @@ impl Fetch {
     fn finish_if_complete(&mut self) {
         let is_complete = self.object.as_ref().is_some_and(Object::is_complete);
         // If all segments were present before, only the root proves where the object ends.
-        let is_proved = !self.verification.has_manifest() || self.verification.layout().is_some();
-        if self.outcome.is_some() || !is_complete || !is_proved {
+        if self.outcome.is_some() || !is_complete || !self.verification.knows_end() {
             return;
         }
         self.requests.cancel_if(|_| true);

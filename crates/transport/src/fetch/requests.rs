@@ -128,6 +128,17 @@ impl Requests {
         self.controller.gauges(out);
     }
 
+    /// The sum of the windows of all lanes; `None` if the controller has no window.
+    pub fn window(&self) -> Option<f64> {
+        let mut sum = None;
+        self.gauges(&mut |_, name, value| {
+            if name == "window" {
+                sum = Some(sum.unwrap_or(0.0) + value);
+            }
+        });
+        sum
+    }
+
     /// The maximum number of segments that an Interest may request.
     pub fn most(&self) -> u16 {
         self.ranges.most(self.controller.range())
@@ -459,6 +470,11 @@ impl Requests {
         self.lost.remove_if(unneeded);
     }
 
+    /// The instant at which to call [`Requests::cancel_overdue_heads`] during discovery.
+    pub fn head_overdue_at(&self) -> Option<Time> {
+        self.flight.next_segment_timeout()
+    }
+
     /// Cancels the requests for segments that have timed out. Used during discovery, when these
     /// are requests for heads, which the producer may not have. Before the first answer the round
     /// trip is unknown, and may be longer than any timeout.
@@ -495,43 +511,22 @@ impl Requests {
         self.ranges = Ranges::new(self.ranges.configured());
     }
 
-    /// Declares losses, chooses a probe and runs the controller's timer, if they are due at `now`.
+    /// The instant at which to call [`Requests::on_deadline`], or at which an Interest may leave.
+    pub fn next_deadline(&mut self, now: Time) -> Option<Time> {
+        RequestTimer::ALL.into_iter().filter_map(|timer| self.due(timer, now)).min()
+    }
+
+    /// Serves the timers that have expired at `now`.
     pub fn on_deadline(&mut self, now: Time) {
-        let none = HopOptions::new();
-        while let Some(item) = self.flight.gap(now, self.tolerance()) {
-            if self.is_tried(item) {
-                continue;
+        for timer in RequestTimer::ALL {
+            if self.due(timer, now).is_some_and(|at| at <= now) {
+                self.on_timer(timer, now);
             }
-            self.stats.counters.gaps += 1;
-            self.lose(now, item, Cause::Gap, &none);
-        }
-        while let Some(item) = self.flight.timed_out(now) {
-            if self.flight.get(item).is_some_and(Flying::is_open) {
-                self.reordering.tried(item, true);
-                self.stats.counters.gaps += 1;
-                self.lose(now, item, Cause::Gap, &none);
-                continue;
-            }
-            if self.is_deferred(now, item) {
-                continue;
-            }
-            self.stats.counters.timeouts += 1;
-            self.lose(now, item, Cause::Timeout, &none);
-        }
-        if self.probe_at().is_some_and(|at| at <= now) {
-            self.silence.choose_probe(now, &self.flight);
-            if self.rtt().smoothed().is_some() {
-                self.reordering.fell_silent();
-            }
-        }
-        if self.controller.next_deadline().is_some_and(|at| at <= now) {
-            let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
-            self.controller.on_deadline(&mut cx);
         }
     }
 
     /// The instant at which `timer` expires. A pause that is over needs no timer.
-    pub fn due(&mut self, timer: RequestTimer, now: Time) -> Option<Time> {
+    fn due(&mut self, timer: RequestTimer, now: Time) -> Option<Time> {
         match timer {
             RequestTimer::Gap => self.flight.next_gap(self.tolerance()),
             RequestTimer::TimeOut => self.flight.next_timeout(),
@@ -540,6 +535,51 @@ impl Requests {
             RequestTimer::Retransmission => self.lost.next_ready().filter(|at| *at > now),
             RequestTimer::Suspension => self.suspension.suspended_until().filter(|at| *at > now),
             RequestTimer::Echo => self.echoes.due().filter(|at| *at > now),
+        }
+    }
+
+    fn on_timer(&mut self, timer: RequestTimer, now: Time) {
+        match timer {
+            RequestTimer::Gap => self.lose_by_gaps(now),
+            RequestTimer::TimeOut => self.lose_by_timeouts(now),
+            RequestTimer::Probe => {
+                self.silence.choose_probe(now, &self.flight);
+                if self.rtt().smoothed().is_some() {
+                    self.reordering.fell_silent();
+                }
+            }
+            RequestTimer::Controller => {
+                let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
+                self.controller.on_deadline(&mut cx);
+            }
+            // These only permit to send.
+            RequestTimer::Retransmission | RequestTimer::Suspension | RequestTimer::Echo => {}
+        }
+    }
+
+    fn lose_by_gaps(&mut self, now: Time) {
+        while let Some(item) = self.flight.gap(now, self.tolerance()) {
+            if self.is_tried(item) {
+                continue;
+            }
+            self.stats.counters.gaps += 1;
+            self.lose(now, item, Cause::Gap, &HopOptions::new());
+        }
+    }
+
+    fn lose_by_timeouts(&mut self, now: Time) {
+        while let Some(item) = self.flight.timed_out(now) {
+            if self.flight.get(item).is_some_and(Flying::is_open) {
+                self.reordering.tried(item, true);
+                self.stats.counters.gaps += 1;
+                self.lose(now, item, Cause::Gap, &HopOptions::new());
+                continue;
+            }
+            if self.is_deferred(now, item) {
+                continue;
+            }
+            self.stats.counters.timeouts += 1;
+            self.lose(now, item, Cause::Timeout, &HopOptions::new());
         }
     }
 

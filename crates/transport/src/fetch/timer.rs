@@ -1,14 +1,16 @@
-//! The table of timers.
+//! The tables of timers.
 
-/// The timers of a fetch.
+/// The timers of a fetch, in the order in which they are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     /// The controller permits the next Interest.
     Pacing,
     /// A missing certificate is requested again, or given up.
     Certificate,
-    /// One of the timers of requests.
-    Request(RequestTimer),
+    /// A head is overdue during discovery.
+    Head,
+    /// The first of the timers of requests.
+    Requests,
     /// The wait for metadata is over: the facts from a head are accepted.
     Certainty,
     /// A candidate has yielded nothing: metadata is requested again.
@@ -17,7 +19,35 @@ pub(super) enum Timer {
     Patience,
 }
 
-/// The timers of requests.
+impl Timer {
+    pub const ALL: [Timer; 7] = [
+        Timer::Pacing,
+        Timer::Certificate,
+        Timer::Head,
+        Timer::Requests,
+        Timer::Certainty,
+        Timer::Doubt,
+        Timer::Patience,
+    ];
+}
+
+/// The timers of a batch, in the order in which they are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BatchTimer {
+    /// The controller permits the next Interest.
+    Pacing,
+    /// The first of the timers of requests.
+    Requests,
+    /// The batch stalls.
+    Patience,
+}
+
+impl BatchTimer {
+    pub const ALL: [BatchTimer; 3] =
+        [BatchTimer::Pacing, BatchTimer::Requests, BatchTimer::Patience];
+}
+
+/// The timers of requests, in the order in which they are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestTimer {
     /// A gap becomes a loss, because later requests have been answered.
@@ -37,7 +67,6 @@ pub(super) enum RequestTimer {
 }
 
 impl RequestTimer {
-    /// All of them.
     pub const ALL: [RequestTimer; 7] = [
         RequestTimer::Gap,
         RequestTimer::TimeOut,
@@ -47,13 +76,4 @@ impl RequestTimer {
         RequestTimer::Suspension,
         RequestTimer::Echo,
     ];
-}
-
-impl Timer {
-    /// All timers, in the order in which they are served.
-    pub fn all() -> impl Iterator<Item = Timer> {
-        let requests = RequestTimer::ALL.into_iter().map(Timer::Request);
-        let last = [Timer::Certainty, Timer::Doubt, Timer::Patience];
-        [Timer::Pacing, Timer::Certificate].into_iter().chain(requests).chain(last)
-    }
 }

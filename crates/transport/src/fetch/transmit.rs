@@ -1,27 +1,23 @@
-//! Sending Interests: the choice of the next item, the controller's permission, the packet, and the
-//! Nack that may return.
+//! Sending Interests: the controller's permission for the next item, the packet, and the Nack that
+//! may return.
 
 use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
 use crate::fetch::object::{Object, Sink};
 use crate::fetch::range::rejected;
-use crate::fetch::requests::{Each, round_trips};
-use crate::fetch::{Fetch, SEGMENT_OVERHEAD, heads};
-use control::{Permit, Size, Time};
+use crate::fetch::requests::round_trips;
+use crate::fetch::{Fetch, heads};
+use control::{Permit, Time};
 use packet::interest_buf::encode_plain_interest;
-use packet::options::{Anticipated, SegmentBits, segments_in};
+use packet::options::{Anticipated, segments_in};
 use packet::tlv::types;
 use packet::{
     Component, HopOption, HopOptions, Interest, InterestBuf, LpHeader, LpPacket, NackReason,
 };
 use security::manifest::node_name;
 
-/// The approximate size of a metadata packet.
-const METADATA_GUESS: Size = Size(500);
 /// The number of items offered to a controller that returns [`Permit::NotThis`].
 const LOOK_AHEAD: usize = 16;
-/// Manifest nodes are requested this many segments before the segments that they cover.
-const NODES_AHEAD: u64 = 256;
 
 impl Fetch {
     /// Appends the next Interest, as a link-layer frame, and returns true. Returns false if no
@@ -48,16 +44,18 @@ impl Fetch {
         self.pace.paced_until = None;
         let mut after = None;
         for _ in 0..LOOK_AHEAD {
-            let Some((item, attempt)) = self.candidate(now, after) else {
+            let choice = self.choice();
+            let Some((item, attempt)) = choice.next(now, after) else {
                 return self.echo(now, out);
             };
-            let mut run = self.run_from(now, item, attempt);
-            let expected = self.expected(item);
-            match self.requests.permit(now, item, attempt, expected, &mut run) {
+            let mut run = choice.run_from(now, item, attempt);
+            let each = self.sizes.each(item, choice.object, choice.asks_for_heads());
+            match self.requests.permit(now, item, attempt, each.expected, &mut run) {
                 Permit::Now(lane) => {
-                    let each = Each { expected, stated: self.stated(item) };
                     let options = self.requests.sent(now, item, run, lane, each);
-                    run.iter().for_each(|at| self.asked(item.behind(at)));
+                    for at in run.iter() {
+                        self.cursor.asked(item.behind(at), self.object.as_ref());
+                    }
                     self.encode(item, attempt, &options, out);
                     return true;
                 }
@@ -72,64 +70,6 @@ impl Fetch {
         false
     }
 
-    /// The segments to request together with `item`, as distances from it; 0 is included.
-    fn run_from(&self, now: Time, item: Item, attempt: u16) -> SegmentBits {
-        let mut bits = SegmentBits::first(1);
-        let (Item::Segment(first), Some(object)) = (item, &self.object) else { return bits };
-        let most = self.requests.most_from(first);
-        let Some(segments) = object.segments().filter(|_| most > 1) else { return bits };
-        if self.verification.is_asked_alone(first) {
-            return bits;
-        }
-        let end = self.segments_end(object).min(segments);
-        for at in 1..most {
-            let Some(segment) = first.checked_add(u64::from(at)).filter(|n| *n < end) else {
-                break;
-            };
-            let item = Item::Segment(segment);
-            let joins = if attempt > 0 {
-                self.requests.may_repeat(now, item) == Some(attempt)
-                    && !self.verification.is_asked_alone(segment)
-            } else {
-                let asked = self.cursor.is_behind(segment);
-                let flying = self.requests.in_flight() + u32::from(bits.count());
-                let room = self.verification.is_ready(segment)
-                    || self.verification.has_room(flying, self.segment_data);
-                // A run of new segments ends before the first one that must not be requested.
-                if asked || object.done().contains(&segment) || !room {
-                    break;
-                }
-                true
-            };
-            if joins {
-                bits.insert(at);
-            }
-        }
-        bits
-    }
-
-    /// The expected size of the answer to `item`. Metadata has its own size only if heads follow
-    /// it; otherwise it is the only request in flight.
-    fn expected(&self, item: Item) -> Size {
-        match item {
-            Item::Metadata if self.asks_for_heads() => METADATA_GUESS,
-            _ => self.segment_data,
-        }
-    }
-
-    /// The size of the Data of `item`: of metadata a usual one, of a segment what the metadata say,
-    /// until a segment has come. Links book more for Interests that state nothing.
-    fn stated(&self, item: Item) -> Option<Size> {
-        if matches!(item, Item::Metadata) {
-            return Some(METADATA_GUESS);
-        }
-        let object = self.object.as_ref().filter(|object| object.done_count() == 0)?;
-        let size = object.info().segment_size.filter(|_| matches!(item, Item::Segment(_)))?;
-        // An object of one segment may be much smaller than that.
-        let size = size.min(object.info().size.unwrap_or(u64::MAX));
-        Some(Size(size.saturating_add(SEGMENT_OVERHEAD)))
-    }
-
     /// Appends a request to send twice, if the end of the object has been reached.
     fn echo(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         let segments = self.object.as_ref().and_then(Object::segments);
@@ -141,119 +81,13 @@ impl Fetch {
         true
     }
 
-    /// The first item after `after` that may be requested, with its attempt number.
-    fn candidate(&self, now: Time, after: Option<Item>) -> Option<(Item, u16)> {
-        if let Some(again) = self.requests.retransmission(now, after) {
-            return Some(again);
-        }
-        let Some(object) = &self.object else {
-            if !self.requests.is_pending(Item::Metadata) {
-                return Some((Item::Metadata, 0));
-            }
-            return self.next_head().filter(|head| Some(head.0) != after);
-        };
-        if !matches!(after, Some(Item::Node(_) | Item::Segment(_))) {
-            let node = self.next_node(object);
-            if node.is_some() {
-                return node;
-            }
-        }
-        let from = match after {
-            Some(Item::Segment(n)) => self.cursor.next().max(n + 1),
-            _ => self.cursor.next(),
-        };
-        self.new_segment(object, from)
-    }
-
-    /// True if heads are requested: the version is unknown, and segments are requested one by one.
-    fn asks_for_heads(&self) -> bool {
-        self.heads.is_allowed() && !self.discovery.is_versioned() && self.requests.most() == 1
-    }
-
-    /// The next segment whose head may be requested, while the first Interest for metadata is in
-    /// flight.
-    fn next_head(&self) -> Option<(Item, u16)> {
-        let next = self.cursor.next();
-        let wanted = self.heads.may_ask(next)
-            && self.asks_for_heads()
-            && self.requests.is_first(Item::Metadata)
-            && self.verification.has_room(self.requests.in_flight(), self.segment_data);
-        wanted.then_some((Item::Segment(next), 0))
-    }
-
-    fn next_node(&self, object: &Object) -> Option<(Item, u16)> {
-        // Without the root only the nodes on the path to the next segment can be requested.
-        let start = match self.verification.layout() {
-            Some(_) => object.first_missing(),
-            None => self.cursor.next(),
-        };
-        let end = self.cursor.next().saturating_add(NODES_AHEAD);
-        let end = end.min(object.segments().unwrap_or(u64::MAX));
-        // The last segments need no proof if they are present or not wanted.
-        let done = object.done().get(&end.saturating_sub(1));
-        let end = done.map_or(end, |run| run.start).max(start);
-        let mut nodes = self.verification.nodes_for(start..end).into_iter().map(Item::Node);
-        nodes.find(|node| !self.requests.is_pending(*node)).map(|node| (node, 0))
-    }
-
-    /// The first segment from `from` on that has not been requested and is not present, if the
-    /// stash has room for it.
-    fn new_segment(&self, object: &Object, from: u64) -> Option<(Item, u16)> {
-        let end = self.segments_end(object);
-        let mut segment = from;
-        while segment < end {
-            if let Some(run) = object.done().get(&segment) {
-                segment = run.end;
-            } else if self.cursor.is_behind(segment) {
-                segment += 1;
-            } else {
-                let room = (self.verification.is_ready(segment) && !self.is_uncertain())
-                    || self.verification.has_room(self.requests.in_flight(), self.segment_data);
-                return room.then_some((Item::Segment(segment), 0));
-            }
-        }
-        None
-    }
-
-    /// The end of the segments that may be requested: the end of the object or, if segments are
-    /// delivered in order, as many as stash and sink have room for.
-    pub(super) fn segments_end(&self, object: &Object) -> u64 {
-        let end = object.segments().unwrap_or(u64::MAX);
-        if self.is_in_order() {
-            let capacity = self.verification.capacity(self.segment_data);
-            let room =
-                self.delivery.room.map_or(u64::MAX, |room| room.0 / self.segment_data.0.max(1));
-            let capacity = capacity.min(room);
-            return end.min(object.first_missing().saturating_add(capacity));
-        }
-        end
-    }
-
-    /// True if segments are delivered in order: by configuration, or because their offsets are
-    /// unknown.
-    pub(super) fn is_in_order(&self) -> bool {
-        self.config.in_order
-            || self.object.as_ref().is_none_or(|object| object.info().segment_size.is_none())
-    }
-
-    fn asked(&mut self, item: Item) {
-        if let Item::Segment(segment) = item {
-            let done = self.object.as_ref().map(Object::done);
-            self.cursor.asked(segment, done);
-        }
-    }
-
     /// Appends the Interest for `item`.
     fn encode(&mut self, item: Item, attempt: u16, options: &HopOptions, out: &mut Vec<u8>) {
         let nonce = self.requests.nonce();
         let lifetime = self.config.lifetime.as_millis().max(1);
         let start = out.len();
         let count = segments_in(options);
-        let each = match item {
-            Item::Metadata => METADATA_GUESS,
-            _ => self.stated(item).unwrap_or(self.segment_data),
-        };
-        self.pace.requested = self.pace.requested.saturating_add(each.times(count).0);
+        self.sizes.count(item, self.object.as_ref(), count);
         let as_head = self.object.is_none();
         if let Item::Segment(n) = item {
             self.heads.note(n, as_head);
@@ -375,27 +209,17 @@ impl Fetch {
             self.discovery.await_next_version(now);
             return self.fail(FetchError::Gone { name, missing: item });
         }
-        let name = self.discovery.name().clone();
         self.fail(match reason {
-            NackReason::NoRoute => FetchError::NoRoute(name),
-            _ => FetchError::NotThere(name),
+            NackReason::NoRoute => self.discovery.no_route(),
+            _ => self.discovery.not_there(),
         });
     }
 
     /// True if no segment of the object has been verified yet, and `item` is its first request.
     fn begins_with(&self, item: Item, reason: NackReason) -> bool {
         let Some(object) = &self.object else { return item == Item::Metadata };
-        if self.requests.stats().verified > 0 {
-            return false;
-        }
-        let first = Item::Segment(object.first_missing());
-        match (self.verification.layout(), self.verification.root()) {
-            // A producer has sent the manifest, and its route may return. But it may lack the
-            // content: that has changed since it was hashed.
-            (Some(_), _) => item == first && reason == NackReason::None,
-            (None, Some(root)) => item == Item::Node(root),
-            (None, None) => item == first,
-        }
+        let first = object.first_missing();
+        self.requests.stats().verified == 0 && self.verification.begins_with(item, first, reason)
     }
 
     /// Handles a Nack for a head.

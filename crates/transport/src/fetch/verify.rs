@@ -4,7 +4,7 @@ use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
 use control::Size;
 use packet::options::Exclude;
-use packet::{Bytes, Data, NameRef};
+use packet::{Bytes, Data, NackReason, NameRef};
 use rangemap::RangeSet;
 use security::manifest::{Announcement, Check, Layout, ManifestError, Verifier};
 use security::{Digest, Proof, TrustPolicy, VerifyError};
@@ -116,6 +116,23 @@ impl Verification {
     /// The number of the root node, as announced.
     pub fn root(&self) -> Option<u64> {
         self.announced.map(|announced| announced.layout.root())
+    }
+
+    /// True if the object begins with `item`, and a Nack with this reason shows that it is not
+    /// there. `first` is the first missing segment.
+    pub fn begins_with(&self, item: Item, first: u64, reason: NackReason) -> bool {
+        match (self.layout(), self.root()) {
+            // A producer has sent the manifest, and its route may return. But it may lack the
+            // content: that has changed since it was hashed.
+            (Some(_), _) => item == Item::Segment(first) && reason == NackReason::None,
+            (None, Some(root)) => item == Item::Node(root),
+            (None, None) => item == Item::Segment(first),
+        }
+    }
+
+    /// True if the number of segments is proved, or there is no manifest that could prove it.
+    pub fn knows_end(&self) -> bool {
+        !self.has_manifest() || self.layout().is_some()
     }
 
     /// True if this node is not among those that came before their turn.
@@ -325,6 +342,13 @@ impl Verification {
         let waiting = std::mem::take(&mut self.waiting);
         self.stash_bytes -= waiting.values().map(|wire| wire.len()).sum::<usize>();
         waiting
+    }
+
+    /// Takes all packets that waited for a certificate: segments, then the root.
+    pub fn take_all_waiting(&mut self) -> Vec<(Item, Bytes)> {
+        let root = self.take_waiting_root().map(|(n, wire)| (Item::Node(n), wire));
+        let segments = self.take_waiting().into_iter();
+        segments.map(|(n, wire)| (Item::Segment(n), wire)).chain(root).collect()
     }
 
     /// The number of segments of this size that fit into the stash, at least 2.
