@@ -1,9 +1,9 @@
 //! The record of a transfer. Simulator, testbed, `weir get` and all results share it.
 
-use control::{Duration, Time, summed};
+use control::{Duration, Time, listed};
 use serde::{Deserialize, Serialize};
 
-summed! {
+listed! {
     /// Counters of a transfer.
     #[derive(Copy, Serialize, Deserialize)]
     #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
