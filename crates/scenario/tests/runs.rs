@@ -75,7 +75,7 @@ fn the_result_has_the_names_that_were_promised() {
         ),
         (
             &result["flows"][0],
-            "node name control start_s end_s bytes goodput_mbps fct_s timeouts false_timeouts \
+            "node name control start_s end_s bytes goodput_mbps fct_s timeouts false_losses \
              nacks retransmissions marks window_mean window_stdev rtt_mean_ms rtt_p99_ms \
              delivery_ratio complete",
         ),

@@ -165,6 +165,14 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_of_an_earlier_version_is_read() {
+        let text = r#"{"node":"c","interests":9,"interests_whole":2,"false_timeouts":4,"gaps":5}"#;
+        let flow: Flow = serde_json::from_str(text).unwrap();
+        let counters = Counters { interests: 9, false_losses: 4, gaps: 5, ..Counters::default() };
+        assert_eq!((flow.counters, flow.interests_whole), (counters, Some(2)));
+    }
+
+    #[test]
     fn segments_in_flight_are_neither_delivered_nor_lost() {
         // 100 segments, 5 of them asked for twice; 90 came, 6 are on their way: 90 of 94.
         let delivered = |counters: Counters, in_flight: u64| {
