@@ -155,7 +155,7 @@ def result(name, scenario, summary, file):
     found.queue_mean, found.queue_p99 = float(queue.mean()), float(numpy.percentile(queue, 99))
     share = scenario.share * EFFICIENCY
     found.fair_after = fair_after(*found.rates[watched["flow"]], watched["start_s"], share)
-    found.false_losses = sum(flow["false_timeouts"] for flow in under_control)
+    found.false_losses = sum(flow["false_losses"] for flow in under_control)
     data = sum(flow["data"] for flow in under_control)
     found.interests_per_data = sum(f["interests"] for f in under_control) / data if data else None
     for load in summary["workloads"]:

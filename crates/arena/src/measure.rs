@@ -229,7 +229,7 @@ impl Seen<'_> {
         for flow in &self.result.flows {
             let useful = match flow.interests_whole {
                 // A consumer at a constant rate repeats nothing: each of its Data is useful.
-                Some(_) => flow.data as f64,
+                Some(_) => flow.counters.data as f64,
                 None => (flow.bytes as f64 / self.network.segment).ceil(),
             };
             // Data that is on its way at the end may still be used.
@@ -267,7 +267,7 @@ fn queueing(fetches: &[&Pair<'_>], seen: &mut Measured) {
         let [trip, free] = [pair.source.longest, pair.source.free].map(|seconds| seconds * 1e3);
         let (mean, p99) = ((mean - trip).max(0.0), (p99 - trip).max(0.0));
         is_even &= pair.source.longest - pair.source.shortest < EVEN_S;
-        let weight = pair.flow.data as f64;
+        let weight = pair.flow.counters.data as f64;
         weights += weight;
         let values = [mean, p99, delay_factor(p99, trip, free)];
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
@@ -353,11 +353,10 @@ mod tests {
             longest: 0.04,
             free: 0.005,
         };
-        let flow = |data, rtt_mean_ms, rtt_p99_ms| Flow {
-            data,
-            rtt_mean_ms,
-            rtt_p99_ms,
-            ..Flow::default()
+        let flow = |data, rtt_mean_ms, rtt_p99_ms| {
+            let mut flow = Flow { rtt_mean_ms, rtt_p99_ms, ..Flow::default() };
+            flow.counters.data = data;
+            flow
         };
         let p99 = 65.0;
         let flows = [

@@ -39,9 +39,61 @@ macro_rules! summed {
     };
 }
 
+/// Declares a struct of counts as [`summed!`] does, with a list of their names and meanings.
+/// Results have these counts as fields.
+#[macro_export]
+macro_rules! listed {
+    (
+        $(#[$about:meta])+
+        pub struct $name:ident {
+            $(
+                $(#[doc = $help:literal])+
+                $(#[serde $read:tt])?
+                pub $count:ident: u64,
+            )+
+        }
+    ) => {
+        $crate::summed! {
+            $(#[$about])+
+            pub struct $name { $($(#[doc = $help])+ $(#[serde $read])? pub $count: u64,)+ }
+        }
+
+        impl $name {
+            /// The names of its counts and their meanings in Markdown, in their order.
+            pub const COUNTS: &[(&str, &str)] =
+                &[$((stringify!($count), concat!($($help),+)),)+];
+
+            /// Its counts, in their order.
+            pub fn values(&self) -> impl Iterator<Item = u64> {
+                [$(self.$count),+].into_iter()
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    listed! {
+        /// Counts.
+        pub struct Counts {
+            /// The first,
+            /// on two lines.
+            pub one: u64,
+            /// The second.
+            pub two: u64,
+        }
+    }
+
+    #[test]
+    fn counts_are_listed_with_their_meanings() {
+        let listed = [("one", " The first, on two lines."), ("two", " The second.")];
+        assert_eq!(Counts::COUNTS, listed);
+        let mut counts = Counts { one: 1, two: 2 };
+        counts += &Counts { one: 10, two: 20 };
+        assert_eq!(counts.values().collect::<Vec<_>>(), [11, 22]);
+    }
 
     summed! {
         /// Counters with others in them.

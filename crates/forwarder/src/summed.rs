@@ -38,23 +38,12 @@ macro_rules! with_part {
             }
         }
 
-        control::summed! {
+        control::listed! {
             #[doc = $meaning]
             #[derive(Copy, serde::Serialize, serde::Deserialize)]
             #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
             #[serde(default)]
             pub struct $part { $($(#[doc = $help])+ pub $count: u64,)+ }
-        }
-
-        impl $part {
-            /// The names of its counts and their meanings in Markdown, in their order.
-            pub const COUNTS: &[(&str, &str)] =
-                &[$((stringify!($count), concat!($($help),+)),)+];
-
-            /// Its counts, in their order.
-            pub fn values(&self) -> impl Iterator<Item = u64> {
-                [$(self.$count),+].into_iter()
-            }
         }
 
         impl From<&$whole> for $part {

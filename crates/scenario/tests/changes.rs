@@ -36,7 +36,7 @@ fn a_delay_changes_in_one_direction() {
     assert!((20.0..22.0).contains(&base), "{base}");
     assert!((mean_rtt(&longer) - base - 25.0).abs() < 0.35, "{} and {base}", mean_rtt(&longer));
     assert!((base - mean_rtt(&shorter) - 4.0).abs() < 0.056, "{} and {base}", mean_rtt(&shorter));
-    assert_eq!(shorter.flows[0].timeouts, 0, "nothing was overtaken or lost");
+    assert_eq!(shorter.flows[0].counters.timeouts, 0, "nothing was overtaken or lost");
 }
 
 #[test]

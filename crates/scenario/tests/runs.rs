@@ -53,8 +53,8 @@ fn assert_conserved(result: &RunResult) {
         assert_eq!(node.interests_in, node.cs_hits + interests.aggregated + ended, "{node:?}");
     }
     for flow in &result.flows {
-        assert!(flow.bytes <= flow.data * 8800, "{flow:?}");
-        assert!(flow.data <= flow.interests, "{flow:?}");
+        assert!(flow.bytes <= flow.counters.data * 8800, "{flow:?}");
+        assert!(flow.counters.data <= flow.counters.interests, "{flow:?}");
     }
 }
 
@@ -75,7 +75,7 @@ fn the_result_has_the_names_that_were_promised() {
         ),
         (
             &result["flows"][0],
-            "node name control start_s end_s bytes goodput_mbps fct_s timeouts false_timeouts \
+            "node name control start_s end_s bytes goodput_mbps fct_s timeouts false_losses \
              nacks retransmissions marks window_mean window_stdev rtt_mean_ms rtt_p99_ms \
              delivery_ratio complete",
         ),
@@ -160,11 +160,11 @@ fn a_constant_rate_beyond_the_link_loses_what_does_not_fit() {
     let results = all(&parse(text, "x.toml", &[]).unwrap(), 1);
     assert_conserved(&results[0]);
     let (flow, down) = (&results[0].flows[0], &results[0].links[1]);
-    assert_eq!((flow.interests, flow.control.as_str()), (9200, "constant-rate"));
+    assert_eq!((flow.counters.interests, flow.control.as_str()), (9200, "constant-rate"));
     assert!(down.utilization > 0.97, "{down:?}");
     // When the run ends, one packet is being sent and 1 ms of 20 Mbit/s, two packets and a half, is
     // on the wire.
-    assert!(down.data - flow.data <= 4, "{flow:?} {down:?}");
+    assert!(down.data - flow.counters.data <= 4, "{flow:?} {down:?}");
     assert!(flow.goodput_mbps.unwrap() < 20.0 && down.drops > 3000, "{flow:?} {down:?}");
     let producer = &results[0].nodes[1];
     assert_eq!(producer.dropped, format!("data-queue-full {}", down.drops));

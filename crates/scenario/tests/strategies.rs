@@ -106,7 +106,7 @@ fn asf_leaves_a_way_that_nothing_comes_back_by() {
     // 15 to 20 s of 200 Interests a second each.
     assert!(near > 2500.0 && near < 4300.0, "{near}");
     assert!(far > 3500.0 && far < 5200.0, "{far}");
-    assert!(result.flows[0].data > 7500, "{:?}", result.flows[0].data);
+    assert!(result.flows[0].counters.data > 7500, "{:?}", result.flows[0].counters.data);
 }
 
 #[test]
@@ -173,13 +173,13 @@ fn self_learning_finds_the_producer_and_learns_the_way() {
     let batch = parse(RING, "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
     let result = execute_all(&batch, 1, &Patient).expect("it can be built").remove(0);
     let flow = &result.flows[0];
-    assert_eq!(flow.data + flow.in_flight, flow.interests, "all were answered");
+    assert_eq!(flow.counters.data + flow.in_flight, flow.counters.interests, "all were answered");
     let sent = |from: &str, to: &str| {
         let link = result.links.iter().find(|link| link.from == from && link.to == to);
         link.map(|link| link.interests).expect("the link is there")
     };
     // The first answer came over `a`. Ten minutes later the route ends, and all next hops are asked
     // once more, the second and last time that a tail without a producer gets an Interest.
-    assert_eq!(sent("c", "a"), flow.interests);
+    assert_eq!(sent("c", "a"), flow.counters.interests);
     assert_eq!((sent("c", "b"), sent("b", "x")), (2, 2));
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use study::{ClaimResult, Measured, Outcome, Page, Quickness, StudyError, load, perform};
+use study::{ClaimResult, Measured, Outcome, Page, Quickness, StudyError, What, load, perform};
 use tempfile::TempDir;
 
 struct Silent;
@@ -215,6 +215,19 @@ fn a_measure_of_several_things_fails_and_hides_nothing() {
     assert_eq!(failures.len(), 3, "{failures:?}");
     assert!(failures[0].starts_with("aimd, seed 1: `queue` has 4 values"), "{failures:?}");
     assert!(outcome.claims[1].verdict.holds);
+}
+
+#[test]
+fn a_measure_of_flows_may_use_a_former_name() {
+    let of = |thing: &str| {
+        let measure = format!("{{ {thing}, value = \"false_timeouts\" }}");
+        changed("expected.toml", "{ flow = \"c\", value = \"fct_s\" }", &measure)
+    };
+    let study = load(of("flow = \"c\"").path(), Quickness::Whole).unwrap();
+    let measures = study.experiments[0].measures.iter();
+    let of_flow: Vec<What> = measures.filter(|one| one.name == "fct").map(|one| one.what).collect();
+    assert_eq!(of_flow, [What::Value("false_losses")]);
+    assert!(mistakes(&of("node = \"c\"")).contains("there is no `false_timeouts`"));
 }
 
 #[test]

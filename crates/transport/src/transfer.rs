@@ -1,9 +1,9 @@
 //! The record of a transfer. Simulator, testbed, `weir get` and all results share it.
 
-use control::{Duration, Time, summed};
+use control::{Duration, Time, listed};
 use serde::{Deserialize, Serialize};
 
-summed! {
+listed! {
     /// Counters of a transfer.
     #[derive(Copy, Serialize, Deserialize)]
     #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
@@ -19,7 +19,8 @@ summed! {
         /// detected.
         pub gaps: u64,
         /// False losses: the Data arrived after all.
-        pub false_timeouts: u64,
+        #[serde(alias = "false_timeouts")]
+        pub false_losses: u64,
         /// Nacks for Interests in flight.
         pub nacks: u64,
         /// Interests for items requested before.
@@ -121,5 +122,14 @@ mod tests {
         let line = serde_json::to_string(&snapshot).unwrap();
         assert_eq!(serde_json::from_str::<Snapshot>(&line).unwrap(), snapshot);
         assert_eq!(serde_json::from_str::<Snapshot>("{}").unwrap(), Snapshot::default());
+    }
+
+    #[test]
+    fn a_former_name_is_read_and_not_written() {
+        let line = r#"{"timeouts":5,"false_timeouts":4,"ended":true}"#;
+        let snapshot: Snapshot = serde_json::from_str(line).unwrap();
+        assert_eq!(snapshot.transfer.counters.false_losses, 4);
+        let line = serde_json::to_value(&snapshot).unwrap();
+        assert_eq!((&line["false_losses"], line.get("false_timeouts")), (&4.into(), None));
     }
 }

@@ -212,8 +212,8 @@ pub struct Summary {
     /// Counters of the transfer.
     #[serde(flatten)]
     pub counters: Counters,
-    /// The former name of `false_timeouts`, in this version only.
-    pub false_losses: u64,
+    /// The former name of `false_losses`, in this version only.
+    pub false_timeouts: u64,
     /// Data received after the segment had already arrived.
     pub duplicates: u64,
     /// Data received that differs from its publisher's.
@@ -485,7 +485,7 @@ impl Summary {
             verified,
             key,
             counters: stats.counters,
-            false_losses: stats.counters.false_timeouts,
+            false_timeouts: stats.counters.false_losses,
             duplicates: stats.duplicates,
             forged: stats.forged,
             rtt_min_ms: stats.rtt.min().map(|rtt| rtt.as_secs_f64() * 1e3),

@@ -211,9 +211,9 @@ pub const FLOWS: &[Column<Flow>] = &[
     number("window_mean", ["window", "mean window"], 3, |flow| flow.window_mean),
     number("rtt_mean_ms", ["RTT (ms)", "mean RTT (ms)"], 1, |flow| flow.rtt_mean_ms),
     paged(number("rtt_p99_ms", ["99 % RTT (ms)"; 2], 0, |flow| flow.rtt_p99_ms)),
-    count("timeouts", ["timeouts", "timeouts"], 2, |flow| flow.timeouts),
-    count("retransmissions", ["again", "sent again"], 3, |flow| flow.retransmissions),
-    count("marks", ["marks", "marks"], 3, |flow| flow.marks),
+    count("timeouts", ["timeouts", "timeouts"], 2, |flow| flow.counters.timeouts),
+    count("retransmissions", ["again", "sent again"], 3, |flow| flow.counters.retransmissions),
+    count("marks", ["marks", "marks"], 3, |flow| flow.counters.marks),
     times(100.0, number("delivery_ratio", ["delivered (%)"; 2], 2, |flow| flow.delivery_ratio)),
 ];
 

@@ -27,24 +27,9 @@ record! {
         pub goodput_mbps: Option<f64>,
         /// Flow completion time, if the flow received everything.
         pub fct_s: Option<f64>,
-        /// Interests sent.
-        pub interests: u64,
+        part counters: Counters,
         /// Of Interests at a constant rate: those whose requested segments all arrived.
         pub interests_whole: Option<u64>,
-        /// Data packets received.
-        pub data: u64,
-        /// Time-outs.
-        pub timeouts: u64,
-        /// False losses: the Data arrived after all.
-        pub false_timeouts: u64,
-        /// Losses that later answers, or silence, showed before a time-out.
-        pub gaps: u64,
-        /// Nacks.
-        pub nacks: u64,
-        /// Interests sent again.
-        pub retransmissions: u64,
-        /// Data with a congestion mark.
-        pub marks: u64,
         /// Mean of the window over time, in segments.
         pub window_mean: Option<f64>,
         /// Its standard deviation.
@@ -101,15 +86,8 @@ impl Flow {
             bytes,
             goodput_mbps: (taken > 0.0).then(|| bytes as f64 * 8e-6 / taken),
             fct_s: flow.end.filter(|_| complete).map(|_| taken),
-            interests,
+            counters,
             interests_whole: flow.rate.map(|rate| rate.whole),
-            data,
-            timeouts: counters.timeouts,
-            false_timeouts: counters.false_timeouts,
-            gaps: counters.gaps,
-            nacks: counters.nacks,
-            retransmissions,
-            marks: counters.marks,
             window_mean: flow.transfer.window_mean,
             window_stdev: flow.transfer.window_stdev,
             rtt_mean_ms: flow.transfer.rtt_mean.map(|span| span.as_secs_f64() * 1e3),
@@ -169,6 +147,29 @@ mod tests {
     fn twins_have_a_number() {
         let flows = [("a", "/x"), ("a", "/y"), ("a", "/x"), ("b", "/x")];
         assert_eq!(labels(flows.into_iter()), ["a /x", "a /y", "a /x #2", "b /x"]);
+    }
+
+    #[test]
+    fn counters_have_the_names_and_texts_of_the_transfer() {
+        let at = Flow::FIELDS.iter().position(|field| field.name == "interests").unwrap();
+        let shown = Flow::FIELDS[at..].iter().map(|field| (field.name, field.help));
+        assert_eq!(shown.take(Counters::COUNTS.len()).collect::<Vec<_>>(), Counters::COUNTS);
+        let counters = Counters { interests: 9, data: 8, marks: 3, ..Counters::default() };
+        let transfer = Transfer { counters, ..Transfer::default() };
+        let result = FlowResult { transfer, ..FlowResult::default() };
+        let flow = serde_json::to_value(Flow::new(&result, Duration::from_secs(1))).unwrap();
+        let counted = serde_json::to_value(counters).unwrap();
+        for (name, value) in counted.as_object().unwrap() {
+            assert_eq!(flow[name], *value, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_flow_of_an_earlier_version_is_read() {
+        let text = r#"{"node":"c","interests":9,"interests_whole":2,"false_timeouts":4,"gaps":5}"#;
+        let flow: Flow = serde_json::from_str(text).unwrap();
+        let counters = Counters { interests: 9, false_losses: 4, gaps: 5, ..Counters::default() };
+        assert_eq!((flow.counters, flow.interests_whole), (counters, Some(2)));
     }
 
     #[test]

@@ -164,7 +164,7 @@ pub const MEASURES: &[Measure] = &[
         "Interests sent again by all flows",
         "Interests sent again",
         "",
-        |run| Some(run.flows.iter().map(|flow| flow.retransmissions).sum::<u64>() as f64),
+        |run| Some(run.flows.iter().map(|flow| flow.counters.retransmissions).sum::<u64>() as f64),
     ),
     share(measure(
         "utilization",

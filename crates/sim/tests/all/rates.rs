@@ -251,9 +251,9 @@ fn on_a_diamond(scheme: &str, shared: u64) -> (f64, [f64; 2]) {
     net.observe(Duration::from_millis(50), Box::new(series.clone()));
     let outcome: Outcome = net.run(ms(10 * S));
     assert!(
-        outcome.flows[0].transfer.counters.false_timeouts < 10,
+        outcome.flows[0].transfer.counters.false_losses < 10,
         "{}",
-        outcome.flows[0].transfer.counters.false_timeouts
+        outcome.flows[0].transfer.counters.false_losses
     );
     let sent = paths.map(|path| outcome.links[path.index() + 1].sent);
     let bytes = sent.map(|sent| sent.bytes as f64);

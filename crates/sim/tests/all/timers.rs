@@ -82,7 +82,7 @@ fn a_path_over_one_or_two_satellites_is_filled_at_once() {
 }
 
 #[test]
-fn several_flows_at_200_ms_share_the_path_without_false_timeouts() {
+fn several_flows_at_200_ms_share_the_path_without_false_losses() {
     for (scheme, _) in FILLING {
         let path = Path::new(scheme, 10.0, 200.0, 200.0);
         let seen = (0..4).fold(path, |path, n| path.flow(n * 500)).run(15_000, 40_000);

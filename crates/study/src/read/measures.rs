@@ -32,7 +32,7 @@ pub fn read(
 fn measure(name: &str, raw: &raw::Measure) -> Result<Measure, String> {
     let of = selector(&raw.of(), raw.run)?;
     let what = match (&raw.value, &raw.series) {
-        (Some(field), None) => What::Value(known(field, of.fields())?),
+        (Some(field), None) => What::Value(known(current(&of, field), of.fields())?),
         (None, Some(quantity)) => What::Series(known(quantity, quantities(&of))?),
         _ => return Err("it is either a `value` of the summary or a `series`".to_owned()),
     };
@@ -63,6 +63,14 @@ fn measure(name: &str, raw: &raw::Measure) -> Result<Measure, String> {
         None => Bound::Seconds(f64::INFINITY),
     };
     Ok(Measure { name: name.to_owned(), of, what, from, to, take, over })
+}
+
+/// The name of a field. Measures of flows may use its former name in this version.
+fn current<'a>(of: &Selector, field: &'a str) -> &'a str {
+    match (of.subject, field) {
+        (Some(Subject::Flow), "false_timeouts") => "false_losses",
+        _ => field,
+    }
 }
 
 /// The subject: one of the named kinds, or the whole run.

@@ -24,7 +24,7 @@ pub(super) fn check(case: &Case<'_>, found: &mut Found) {
         let Transfer { counters, in_flight, .. } = seen.result.transfer;
         let data = counters.data as f64;
         let most = bounds.false_losses * data + FEW;
-        let mistaken = counters.false_timeouts;
+        let mistaken = counters.false_losses;
         found.check(Rule::DomainFalseLosses, mistaken as f64 <= most, || {
             format!("flow {number}: {mistaken} losses were none, of {data} Data; {most:.0} may be")
         });

@@ -196,11 +196,11 @@ fn recovers(case: &Case<'_>, one: &One<'_>, found: &mut Found) {
 }
 
 fn false_losses(one: &One<'_>, found: &mut Found) {
-    let Counters { data, false_timeouts, .. } = one.transfer().counters;
+    let Counters { data, false_losses, .. } = one.transfer().counters;
     let most = FEW + (STORM * data as f64) as u64;
-    found.check(Rule::FalseLosses, false_timeouts <= most, || {
+    found.check(Rule::FalseLosses, false_losses <= most, || {
         let number = one.number;
-        format!("flow {number}: {false_timeouts} losses were none, of {data} Data")
+        format!("flow {number}: {false_losses} losses were none, of {data} Data")
     });
 }
 

@@ -249,12 +249,12 @@ fn a_transfer_that_does_not_return_after_a_fault() {
 
 #[test]
 fn losses_that_are_none() {
-    let storm = |seen: &mut Observation| counters(seen).false_timeouts = 600;
+    let storm = |seen: &mut Observation| counters(seen).false_losses = 600;
     assert_eq!(broken(&outside(), storm), [Rule::FalseLosses]);
-    let few = |seen: &mut Observation| counters(seen).false_timeouts = 60;
+    let few = |seen: &mut Observation| counters(seen).false_losses = 60;
     assert_eq!(broken(&outside(), few), []);
     // In a domain a twentieth, and a few.
-    let some = |seen: &mut Observation| counters(seen).false_timeouts = 71;
+    let some = |seen: &mut Observation| counters(seen).false_losses = 71;
     assert_eq!(broken(&inside(), some), [Rule::DomainFalseLosses]);
 }
 

@@ -370,7 +370,7 @@ impl Requests {
                 return Answer::Unwanted;
             }
         };
-        self.stats.counters.false_timeouts += u64::from(sent.late);
+        self.stats.counters.false_losses += u64::from(sent.late);
         let rtt = self.round_trips.sample(now, data.item, &sent);
         if let Some(rtt) = rtt.filter(|_| sent.attempt == 0) {
             self.stats.rtt.add(rtt);

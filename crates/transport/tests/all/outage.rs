@@ -65,7 +65,7 @@ fn segments_in_flight_are_requested_again_without_congestion_reaction() {
     assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
     assert!(sink.bytes == content);
     let stats = fetch.stats();
-    assert_eq!((stats.counters.timeouts, stats.counters.false_timeouts), (0, 0), "{stats:?}");
+    assert_eq!((stats.counters.timeouts, stats.counters.false_losses), (0, 0), "{stats:?}");
     assert_eq!(stats.verified, SIZE as u64 / 1000, "each segment counts once");
     assert!(window(&fetch) >= before, "the window shrank to {}", window(&fetch));
 }

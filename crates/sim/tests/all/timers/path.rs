@@ -128,7 +128,7 @@ impl Path {
         Seen {
             share: shares / whole,
             timeouts: sum(|flow| flow.transfer.counters.timeouts),
-            mistaken: sum(|flow| flow.transfer.counters.false_timeouts),
+            mistaken: sum(|flow| flow.transfer.counters.false_losses),
             repeated: sum(|flow| flow.transfer.counters.retransmissions),
             data: sum(|flow| flow.transfer.counters.data),
             dropped: outcome.links.iter().map(sim::LinkResult::drops).sum(),

@@ -51,6 +51,8 @@ pub struct Summary {
     key: Option<String>,
     #[serde(flatten)]
     counters: Counters,
+    /// The former name of `false_losses`, in this version only.
+    false_timeouts: u64,
     /// Data received that differs from its publisher's.
     forged: u64,
 }
@@ -442,6 +444,7 @@ impl Getting<'_> {
             verified: found.summary.verified,
             key: found.summary.key.clone(),
             counters: sums.counters,
+            false_timeouts: sums.counters.false_losses,
             forged: sums.forged,
         };
         if self.args.output.json {

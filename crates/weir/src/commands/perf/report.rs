@@ -22,6 +22,8 @@ pub struct Sample {
     /// Counters of the interval.
     #[serde(flatten)]
     pub counters: Counters,
+    /// The former name of `false_losses`, in this version only.
+    pub false_timeouts: u64,
     /// Segments in flight at the end.
     pub in_flight: u64,
     /// The window of the scheme at the end, in segments, or null; a sum for several flows.
@@ -99,6 +101,7 @@ impl Sample {
     pub fn over(mut self, begin: Time, end: Time, rtt: &Histogram) -> Sample {
         self.begin_s = begin.as_secs_f64();
         self.end_s = end.as_secs_f64();
+        self.false_timeouts = self.counters.false_losses;
         self.goodput_mbps = Rate::of(Size(self.bytes), end.since(begin)).0 as f64 / 1e6;
         self.rtt_min_ms = rtt.quantile(0.0).map(|rtt| rtt.as_secs_f64() * 1e3);
         self.rtt_mean_ms = rtt.mean().map(|rtt| rtt.as_secs_f64() * 1e3);
@@ -199,7 +202,14 @@ mod tests {
     use control::Duration;
 
     fn sample() -> Sample {
-        let counters = Counters { marks: 3, timeouts: 1, gaps: 2, nacks: 4, ..Counters::default() };
+        let counters = Counters {
+            marks: 3,
+            timeouts: 1,
+            gaps: 2,
+            false_losses: 2,
+            nacks: 4,
+            ..Counters::default()
+        };
         let bytes = 12_500_000;
         Sample { bytes, counters, in_flight: 30, window: Some(31.25), ..Sample::default() }
     }
@@ -212,6 +222,8 @@ mod tests {
         let sample = sample().over(second(1), second(3), &rtt);
         assert_eq!((sample.begin_s, sample.end_s, sample.goodput_mbps), (1.0, 3.0, 50.0));
         assert_eq!((sample.rtt_mean_ms, sample.lost()), (Some(2.0), 3));
+        let json = serde_json::to_value(&sample).unwrap();
+        assert_eq!((&json["false_losses"], &json["false_timeouts"]), (&2.into(), &2.into()));
         let least = sample.rtt_min_ms.unwrap();
         assert!((1.96..=2.0).contains(&least), "{least}");
     }
