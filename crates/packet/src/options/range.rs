@@ -70,6 +70,15 @@ impl SegmentBits {
         })
     }
 
+    /// Its first `count` segments.
+    #[must_use]
+    pub fn limited_to(self, count: u16) -> SegmentBits {
+        if self.count() <= count {
+            return self;
+        }
+        self.iter().take(count.into()).collect()
+    }
+
     /// The intersection.
     #[must_use]
     pub fn and(self, other: SegmentBits) -> SegmentBits {

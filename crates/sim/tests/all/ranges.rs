@@ -185,3 +185,23 @@ fn a_range_longer_than_a_shaper_holds_is_as_fast_as_single_interests() {
         assert!(nacks < usual + 170, "{scheme}: {nacks} of 1,667, {usual} without ranges");
     }
 }
+
+/// The queues hold 12 answers. Each round trip of a third of a second should bring 12 of the 500
+/// segments at least, or the other half of the losses of the one before: 28 s.
+#[test]
+fn a_range_longer_than_the_queues_is_requested_in_parts() {
+    for scheme in ["aimd", "bbr", "contug", "copa", "cubic", "pcon"] {
+        for range in [32, 256] {
+            let wire = WireSpec { queue: Size(100_000), ..wire(40, 80) };
+            let mut net = support::line(7, 3, &wire);
+            net.publish("/p/o", 4_000_000, 8000, Signing::Digest);
+            let mut fetch = FetchSpec::new(name("/p/o"), controller(scheme), scheme);
+            fetch.range = Some(range);
+            let first = net.nodes[0];
+            net.net.fetch(first, fetch);
+            let outcome = net.net.run(at_ms(28_000));
+            let flow = &outcome.flows[0];
+            assert!(flow.transfer.complete, "{scheme} {range}: {flow:?}");
+        }
+    }
+}

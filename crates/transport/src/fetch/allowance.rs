@@ -1,7 +1,7 @@
 //! The bytes that a driver allows a fetch to request, if it limits the rate.
 
 use control::{Size, Time};
-use packet::options::SegmentBits;
+use packet::options::{MAX_RANGE, SegmentBits};
 
 /// The bytes that may be requested now.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,12 +33,7 @@ impl Allowance {
     /// The first segments of a run that the allowance covers, at least one.
     pub fn trim(&self, run: SegmentBits, each: Size) -> SegmentBits {
         let most = self.bytes.map_or(u64::MAX, |bytes| (bytes / each.0.max(1)).max(1));
-        if u64::from(run.count()) <= most {
-            return run;
-        }
-        let mut trimmed = SegmentBits::NONE;
-        run.iter().take(most as usize).for_each(|at| trimmed.insert(at));
-        trimmed
+        run.limited_to(most.min(MAX_RANGE.into()) as u16)
     }
 }
 

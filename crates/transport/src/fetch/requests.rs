@@ -254,8 +254,10 @@ impl Requests {
         self.allowance.is_spent()
     }
 
-    /// Asks the controller for permission to request `run`, as far as the allowance covers it. If
-    /// it permits none and nothing is in flight, asks for the first segment alone.
+    /// Asks the controller for permission to request `run`, which shrinks to the part that the
+    /// allowance covers. A window of fewer than two configured runs would be idle for most of each
+    /// round trip, so half of a run is requested while less than a run is in flight. A chunk of a
+    /// chunk-based scheme is requested in whole, or its first segment if nothing is in flight.
     pub fn permit(
         &self,
         now: Time,
@@ -265,12 +267,20 @@ impl Requests {
         run: &mut SegmentBits,
     ) -> Permit {
         *run = self.allowance.trim(*run, each);
-        let permit = self.permit_of(now, item, run.count(), attempt, each);
-        if permit == Permit::Wait && run.count() > 1 && self.in_flight() == 0 {
-            *run = SegmentBits::first(1);
-            return self.permit_of(now, item, 1, attempt, each);
+        let in_flight = self.in_flight();
+        loop {
+            let count = run.count();
+            let permit = self.permit_of(now, item, count, attempt, each);
+            let shorter = match self.ranges.configured() {
+                Some(_) if in_flight < u32::from(count) => count.div_ceil(2),
+                None if in_flight == 0 => 1,
+                _ => return permit,
+            };
+            if permit != Permit::Wait || count <= 1 {
+                return permit;
+            }
+            *run = run.limited_to(shorter);
         }
-        permit
     }
 
     /// Asks the controller for permission, up to [`MAX_WINDOW`] items in flight.
@@ -339,7 +349,7 @@ impl Requests {
         let mut shows_gaps = None;
         let sent = match (self.flight.remove(data.item), self.lost.remove(data.item)) {
             (Some(flying), _) => {
-                self.ranges.answered(flying.place);
+                self.ranges.answered(now, flying.asked_at, flying.place);
                 // If the request was sent twice, this may answer either Interest. The longer
                 // round trip is used, so that nothing is declared lost too early.
                 let rtt = now.since(flying.asked_at);
@@ -612,7 +622,7 @@ impl Requests {
             self.round_trips.back_off();
         }
         if matches!(cause, Cause::Gap | Cause::Timeout) {
-            self.ranges.lost(flying.place);
+            self.ranges.lost(now, sent_at, flying.place);
         }
         let not_before = (flying.sent_at + pause(flying.attempt)).max(now);
         let attempt = flying.attempt.saturating_add(1);
