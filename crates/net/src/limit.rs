@@ -1,4 +1,4 @@
-//! The limit of log lines: so many of each kind in a second, and the rest are counted.
+//! The limit of log lines: a number of each kind per second are written, and the rest are counted.
 
 use crate::clock::Clock;
 use control::{Duration, Time};

@@ -261,8 +261,8 @@ impl Connection {
         self.bell = Some(bell);
     }
 
-    /// One turn of the loop: sends what there is to send, waits until something comes, is due, or
-    /// `until`, and hands over what came.
+    /// One turn of the loop: sends the endpoint's packets, waits until a packet arrives, a deadline
+    /// is due or `until` is reached, and hands over the received packets.
     ///
     /// # Errors
     /// The connection is lost.
@@ -295,7 +295,7 @@ impl Connection {
         Ok(if ready || is_due { Turn::Moved } else { Turn::Idle })
     }
 
-    /// Sends waiting frames as far as the socket accepts them; for callers that poll several
+    /// Sends waiting frames until the socket accepts no more; for callers that poll several
     /// connections.
     ///
     /// # Errors
@@ -373,8 +373,8 @@ impl Connection {
         Ok(fds[0].revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR))
     }
 
-    /// Reads what there is, once: the loop sends before it reads again, so that the answer to what
-    /// came goes out early.
+    /// Reads once: the loop sends before it reads again, so that answers to received packets go out
+    /// early.
     fn receive(&mut self, now: Time, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
         if let Socket::Udp(_) = self.socket {
             return self.receive_datagrams(now, endpoint);

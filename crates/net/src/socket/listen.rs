@@ -215,7 +215,7 @@ impl StreamListener {
         }
         socket.set_reuse_address(true)?;
         socket.bind(&local.into())?;
-        // So many may connect at once before the daemon has accepted the first.
+        // The number of connections that may wait until the daemon accepts them.
         socket.listen(BACKLOG)?;
         Ok(StreamListener { listener: TcpListener::from_std(socket.into()) })
     }

@@ -228,7 +228,7 @@ impl Recorder {
         }
     }
 
-    /// A packet comes to the queue of a face.
+    /// A packet enters the queue of a face.
     fn leaves(&mut self, face: FaceId, event: &PacketEvent<'_>, action: Action) {
         let draft = if self.drafts.len() < MOST_COPIES {
             self.draft(face, Direction::Out, event)
