@@ -49,7 +49,7 @@ pub fn lines(text: &str) -> Vec<String> {
     folded(text, width(std::io::stdout()).unwrap_or(usize::MAX))
 }
 
-/// A text in lines of at most so many letters, divided between words where possible. A text that
+/// A text in lines of at most `room` letters, divided between words where possible. A text that
 /// fits stays as it is.
 fn folded(text: &str, room: usize) -> Vec<String> {
     if text.chars().count() <= room {

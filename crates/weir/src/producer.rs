@@ -15,7 +15,8 @@ use transport::publish::{Preparation, Publication, Publish, PublishError};
 /// Answers wait for this long at most where the rate is limited: half of the lifetime of most
 /// Interests, so that an answer still finds its Interest pending.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
-/// However low the rate is, so many may wait: what a consumer asks for at once at its start.
+/// The least number of answers that may wait at any rate: a consumer's first Interests come at
+/// once.
 const FEWEST_WAITING: u64 = 64;
 
 /// Answers whose bytes are on their way are tried again after this time.

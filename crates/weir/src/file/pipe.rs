@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use thiserror::Error;
 
-/// Bytes that are handed to the reader at a time, if so many are there.
+/// The number of bytes that are handed to the reader at a time, if they are there.
 const CHUNK: usize = 64 * 1024;
 
 /// The reader's error if the bytes end before the object does.

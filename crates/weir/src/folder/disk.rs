@@ -85,7 +85,7 @@ impl Disk {
         debug_assert!(sent.is_some_and(|sent| sent.is_ok()));
     }
 
-    /// True if so much waits that no more should come.
+    /// True if too many bytes wait: no more should be handed over.
     pub fn is_full(&self) -> bool {
         self.shared.waiting.load(Ordering::Relaxed) > MOST
     }

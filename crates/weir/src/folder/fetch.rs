@@ -68,7 +68,7 @@ pub struct Count {
 struct Listing {
     /// The names in the folder, before anything was fetched.
     there: BTreeSet<Vec<u8>>,
-    /// Those of them that are not in the tree, as far as it was read.
+    /// Those of them that are not in the pages read yet.
     extra: BTreeSet<Vec<u8>>,
     /// The number of its pages that were not read.
     pages: usize,

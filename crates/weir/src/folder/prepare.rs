@@ -24,7 +24,8 @@ use tree::{
 
 /// Files of at least this many bytes are hashed one by one, on all cores.
 const LARGE: u64 = 64_000_000;
-/// A file that changes each time while it is hashed is left out after so many attempts.
+/// The number of attempts, after which a file that changes each time while it is hashed is left
+/// out.
 const ATTEMPTS: usize = 3;
 
 /// The numbers of files and directories of this process.

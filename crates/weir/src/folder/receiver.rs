@@ -423,7 +423,7 @@ impl BatchSink for Receiver {
     }
 }
 
-/// Writes bytes at an offset of a buffer, which grows as far as necessary.
+/// Writes bytes at an offset of a buffer, which grows if necessary.
 fn put(buffer: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
     let start = offset as usize;
     let end = start + bytes.len();

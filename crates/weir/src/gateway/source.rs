@@ -1,4 +1,4 @@
-//! Where requests come from, as far as fairness goes.
+//! The source of a request: sources have equal shares of the gateway.
 
 use net::socket::owner::{self, Owner};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};

@@ -271,7 +271,7 @@ pub struct Described {
 }
 
 impl Described {
-    /// An error, with the passed ones of these headers and the body, as far as there is room.
+    /// An error, with those of these headers that are passed on, and the beginning of the body.
     #[must_use]
     pub fn error(status: u16, headers: &HeaderMap, body: &[u8]) -> Described {
         let body = STANDARD.encode(&body[..body.len().min(LONGEST_PART)]);

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub enum Wanted {
     /// From this byte on, up to and with that one if it is said.
     From(u64, Option<u64>),
-    /// So many at the end.
+    /// This number of bytes at the end.
     Last(u64),
 }
 

@@ -30,7 +30,7 @@ const PAGES: usize = 32;
 const NAMES: u64 = 64_000_000;
 /// The maximum number of files whose digests are kept between reads.
 const FILES: usize = 64;
-/// A read fails after so many times the patience, even if others make progress.
+/// A read fails after its patience times this, even if others make progress.
 const TIMES: u64 = 4;
 
 /// A question to the engine.

@@ -198,7 +198,7 @@ impl Nodes {
         Some(node.attributes(number, self.owner))
     }
 
-    /// The kernel has forgotten so many look-ups.
+    /// The kernel has forgotten this number of look-ups.
     pub fn forget(&mut self, number: u64, lookups: u64) {
         let Some(node) = self.nodes.get_mut(&number) else { return };
         node.lookups = node.lookups.saturating_sub(lookups);

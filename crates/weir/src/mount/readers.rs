@@ -5,13 +5,13 @@ use std::ops::Range;
 /// A read this near to the end of the one before continues it, in bytes. The kernel sends the
 /// requests of one reader in another order, and several threads may read one file.
 const NEAR: u64 = 1 << 20;
-/// Content is fetched ahead once so many bytes were read one after the other.
+/// The number of bytes read one after the other, after which content is fetched ahead.
 const BEGIN: u64 = 128 * 1024;
 /// The least number of bytes to fetch ahead.
 const LEAST: u64 = 2 << 20;
 /// The most for one reader.
 const MOST: u64 = 64 << 20;
-/// Requests ahead are made in steps of so many bytes.
+/// The size of a request ahead, in bytes.
 const STEP: u64 = 128 * 1024;
 
 /// The reader of an open file.

@@ -88,7 +88,7 @@ impl Open {
 pub struct Waiting {
     /// The first byte.
     pub offset: u64,
-    /// The bytes, as far as they are there.
+    /// The bytes; missing segments are zeros.
     pub buffer: Vec<u8>,
     /// The segments that are not.
     pub missing: RangeSet<u64>,

@@ -125,7 +125,7 @@ const NARROW_RUN: usize = 56;
 const KNOWN: f64 = 0.005;
 
 impl RunProgress {
-    /// A bar for `what`: runs that take so many simulated nanoseconds each.
+    /// A bar for `what`: runs with these simulated times, in nanoseconds.
     pub fn new(what: &str, runs: impl Iterator<Item = u64>, quiet: bool) -> RunProgress {
         let (mut total, mut count) = (0u64, 0);
         for run in runs {
@@ -159,7 +159,7 @@ impl RunProgress {
         self.bar.set_position(simulated);
     }
 
-    /// So much of an object is hashed before simulated time goes on.
+    /// The number of an object's bytes that are hashed, before simulated time goes on.
     pub fn hashing(&self, object: &str, done: u64, size: u64) {
         let share = 100.0 * done as f64 / size.max(1) as f64;
         let numbers = if self.is_narrow { NARROW_RUN_NUMBERS } else { RUN_NUMBERS };

@@ -168,7 +168,7 @@ impl Outbox {
         self.wake();
     }
 
-    /// Reports that so many bytes of a block are there.
+    /// Reports the number of bytes of a block that are there.
     pub fn put_progress(&self, origin: usize, block: Key, filled: u64) {
         let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         news.1.insert(block, (origin, filled));

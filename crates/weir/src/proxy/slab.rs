@@ -62,7 +62,7 @@ struct Block {
 }
 
 impl Slab {
-    /// An empty one, of at most so many bytes, in a folder.
+    /// An empty one, of at most `bytes`, in a folder.
     ///
     /// # Errors
     /// No file can be made there.
@@ -332,8 +332,7 @@ impl Store {
         self.free.pop()
     }
 
-    /// A page that the disk has room for, as far as is known. It is added to `new` if the disk has
-    /// not been asked for it.
+    /// A page. If the disk has not been asked for its room yet, the page is added to `new`.
     fn page(&mut self, new: &mut Vec<u32>) -> Option<u32> {
         loop {
             if let Some(page) = self.free.pop() {

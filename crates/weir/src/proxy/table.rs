@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The answer to an Interest.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Look {
-    /// Metadata of a version, fresh for so many milliseconds.
+    /// Metadata of a version, and the milliseconds for which it is fresh.
     Metadata(Facts, u64),
     /// The same under the name of the version.
     Root(Facts),
@@ -46,7 +46,7 @@ pub enum Look {
 pub enum Place {
     /// The origin's answer for the file of this number.
     Answer(u64),
-    /// So many bytes of a block.
+    /// The first bytes of a block, by their number.
     Bytes(Key, u64),
 }
 

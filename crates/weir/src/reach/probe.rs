@@ -10,8 +10,8 @@ const CONNECTING: Duration = Duration::from_secs(1);
 
 /// The reports of the network about a peer.
 pub struct Probe {
-    /// By UDP: an empty datagram was sent, of which the peer makes no face. Only an error can come
-    /// back. A connection by TCP shows at once what there is.
+    /// By UDP: an empty datagram was sent, for which the peer creates no face. The only possible
+    /// answer is an error. A connection by TCP shows its result at once.
     socket: Option<UdpSocket>,
     error: Option<io::Error>,
 }

@@ -284,7 +284,7 @@ impl Getting<'_> {
         }
     }
 
-    /// Fetches one version, as far as possible.
+    /// Fetches as much of one version as possible.
     fn fetch(
         &self,
         connection: &mut Connection,

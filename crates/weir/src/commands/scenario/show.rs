@@ -10,7 +10,7 @@ use scenario::result::digits;
 use scenario::{Batch, Layout, drawing};
 use std::path::Path;
 
-/// So many rows of a table are shown.
+/// The maximum number of rows of a table that are shown.
 const MOST_ROWS: usize = 40;
 /// The width of what is no terminal.
 const WIDTH: usize = 100;

@@ -5,7 +5,7 @@ use crate::output::{self, Column, Table};
 use scenario::result::columns::{self, MOST};
 use scenario::result::{Flow, Link, RunId, RunResult, SIMULATOR, SweepResult, digits, varying};
 
-/// So many flows that failed are named.
+/// The maximum number of failed flows that are named.
 const MOST_ERRORS: usize = 10;
 
 /// Shows the result of a run.

@@ -166,7 +166,7 @@ fn processor_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// The bar is drawn after so many seconds, and at the end of each run.
+/// The bar is drawn at this interval, in seconds, and at the end of each run.
 const REDRAW: f64 = 0.2;
 
 /// The clock, the bar and the signal.

@@ -16,7 +16,7 @@ pub struct Room {
     pub is_trial: bool,
 }
 
-/// The places in the file of so many bytes from `offset` on, and their lengths. Neighbours are one.
+/// The places in the file of `len` bytes from `offset` on, and their lengths. Neighbours are one.
 pub fn runs(pages: &[u32], offset: u64, len: usize) -> Vec<(u64, usize)> {
     let mut runs: Vec<(u64, usize)> = Vec::new();
     let (mut offset, mut rest) = (offset, len);

@@ -41,7 +41,7 @@ fn happened(table: &mut Table, file: &str, news: News) -> Vec<Range<Place>> {
     table.happened(Time::ZERO, Event { origin: 0, key: name(file), news })
 }
 
-/// An object of so many bytes; its number is its version.
+/// An object of `size` bytes; its number is its version.
 fn object(id: u64, size: u64, has_ranges: bool) -> Object {
     let headers = HeaderMap::from_iter([(ETAG, HeaderValue::from_static("\"a\""))]);
     let validators = Validators::of(&headers);
