@@ -17,7 +17,7 @@ function fileStyle() {
   return style.replace(/var\(--([a-z0-9]+)\)/g, (whole, name) => colours[name] || whole);
 }
 
-// Words in lines of at most so many letters.
+// Words in lines of at most `letters` letters.
 function wrapped(text, letters) {
   const lines = [""];
   for (const word of text.split(" ")) {

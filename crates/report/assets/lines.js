@@ -59,7 +59,7 @@ function yRange(picture, panels, shown, places) {
       if (high < limit.value && limit.value < high * 8) high = limit.value;
     }
   }
-  // Of what can be no more than so much, no more is shown; less, where half of it would be empty.
+  // An axis ends at the largest possible value, or earlier if half of it would be empty.
   const limit = picture.y.most;
   const end = limit && high * 2 > limit ? limit : niceEnd(high * 1.02, 5);
   return [low < 0 ? -niceEnd(-low, 4) : 0, end];

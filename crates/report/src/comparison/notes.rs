@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// The tolerated difference between the lengths of runs.
 const SAME_LENGTH: f64 = 0.01;
-/// So many things are named.
+/// The maximum number of things that a note names.
 const MOST_NAMED: usize = 6;
 
 /// Notes on the comparison of these runs, each without a full stop.

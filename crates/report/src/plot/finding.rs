@@ -48,7 +48,7 @@ pub fn finding(measure: &Measure, field: &str, courses: &[Course]) -> String {
     )
 }
 
-/// The courses with this mean, as far as its digits tell: these are named together.
+/// The courses with this mean in the digits that are shown: these are named together.
 fn equal<'a>(all: &[(f64, &'a Course)], mean: f64) -> Vec<&'a Course> {
     all.iter()
         .filter(|(other, _)| digits(*other) == digits(mean))

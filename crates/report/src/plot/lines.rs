@@ -54,7 +54,7 @@ impl Division {
         }
         let rest = table.varying(&[taken, &by, &facet].concat());
         if request.is_scatter {
-            // Without a scheme, the fields are what there is to choose.
+            // Without a scheme, the fields are the choices.
             if !by.is_empty() {
                 facet.extend(&rest);
             }
