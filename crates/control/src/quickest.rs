@@ -70,7 +70,7 @@ pub struct Beyond {
     pub least: Duration,
     /// A part of the quickest of all.
     pub part: f64,
-    /// So many mean differences of two periods: jitter makes these.
+    /// This number of mean differences between two periods: jitter causes such differences.
     pub differences: f64,
 }
 

@@ -85,7 +85,7 @@ struct Watch {
 #[derive(Clone, Copy, Debug)]
 struct Way {
     face: u64,
-    /// Silent since then, as far as is known.
+    /// The time since which it has been silent.
     since: Time,
     /// How long it has to be silent.
     grace: Duration,
@@ -119,7 +119,7 @@ impl Way {
         self.expired.saturating_add(self.overtaken)
     }
 
-    /// It has left so many Interests unanswered, and is not set aside.
+    /// True if it has left at least `limit` Interests unanswered, and is not set aside.
     fn is_doubted(&self, limit: u32) -> bool {
         !self.is_aside && self.unanswered() >= limit
     }
