@@ -336,7 +336,7 @@ impl Group {
     }
 
     /// The number of publications that could not be fetched, and of those that were skipped because
-    /// no member keeps so many. Those that come late are in it, too.
+    /// they are more than a member keeps. Publications that arrive later are included.
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.shared.lock().missing

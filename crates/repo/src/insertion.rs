@@ -129,7 +129,7 @@ impl<'a> Insertion<'a> {
         let is_clean = match (&committed, store.volume().log()) {
             (Ok(()), None) => true,
             (Ok(()), Some(_)) => tidy(store, staging, &sum),
-            // The index, which is opened again after an error, tells whether they have one.
+            // The index is opened again after an error. It shows whether they have one.
             (Err(_), None) => {
                 let volume = store.volume();
                 let blobs = sum.moves.keys();

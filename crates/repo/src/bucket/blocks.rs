@@ -18,7 +18,7 @@ const AHEAD: u64 = 6;
 /// The maximum number of threads, each with one request.
 const THREADS: usize = 6;
 
-/// A block that was not used for so many looks is old.
+/// A block is old if it was not used for this number of looks.
 const OLD: u64 = 4096;
 /// A block whose request has failed is requested again after this time.
 const AGAIN: Duration = Duration::from_secs(1);

@@ -13,8 +13,8 @@ const MOST_KEPT: u64 = super::kept::MOST_PACKETS as u64;
 const WINDOW: usize = 64;
 /// Bytes of publications that wait for earlier ones, of all streams.
 const MOST_HELD: usize = 4_000_000;
-/// Publications of a stream that are asked for at a time if its member keeps them no longer. When
-/// so many in succession are nowhere else, no earlier ones are asked for.
+/// Publications of a stream that are asked for at a time if its member keeps them no longer. If
+/// this number in succession are nowhere else, no earlier ones are asked for.
 const PROBES: usize = 8;
 /// How often publications that could not be fetched are asked for in a row.
 const ROUNDS: u8 = 3;
@@ -387,7 +387,7 @@ impl Incoming {
         }
     }
 
-    /// Gives up publications of which neither the member nor others have any, as far as is known.
+    /// Gives up publications that no known source has, neither the member nor another.
     fn give_up(&mut self, first: u64, last: u64) {
         let is_new = |seq: &u64| !self.is_known(*seq) && !self.is_missing(*seq);
         let lost = (first..=last).filter(is_new).collect::<Vec<_>>();

@@ -171,7 +171,7 @@ fn made_up(i: usize) -> Name {
     format!("/made-up-{}/{i}", i % 60).parse().unwrap()
 }
 
-/// One vector can claim so many publications.
+/// One vector can claim this number of publications.
 #[test]
 fn no_source_keeps_the_publications_of_others_out() {
     for is_old in [true, false] {
