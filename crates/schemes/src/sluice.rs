@@ -1,4 +1,4 @@
-//! Sluice: links offer each flow a fair rate, and give each flow its share whatever it asks for;
+//! Sluice: links offer each flow a fair rate, and give each flow its share whatever its load;
 //! consumers use the offer, and measure where there is none.
 //!
 //! **This is Weir's own scheme.** It combines what published schemes do well one by one:

@@ -11,17 +11,17 @@ use control::{Baseline, Beyond, Duration, Quickest, Time};
 /// The part of the link that is offered meanwhile.
 const DRAINING: f64 = 0.8;
 
-/// A period lasts for this time, for so many answers, and for so many Data.
+/// A period lasts for this time, this number of answer times and this number of Data at least.
 const PERIOD: Duration = Duration::from_millis(100);
 const ANSWERS: f64 = 2.0;
 const FEWEST: u32 = 16;
 
-/// Data wait if they take so much longer.
+/// Data wait if they take longer than the quickest by this time.
 const WAITING: Duration = Duration::from_millis(5);
 const BEYOND: Beyond = Beyond { least: WAITING, part: 0.125, differences: 4.0 };
 
-/// A try takes so many periods. Answers of the last one left in the first half of them or later;
-/// the wait is shorter by this part of what has drained until then, or it is none.
+/// The number of periods of a try. Answers of the last period left in its first half or later. The
+/// wait must have become shorter by this part of the time drained until then, or Data do not wait.
 const TRY: u32 = 4;
 const SHOWN: f64 = 0.5;
 const SHORTER: f64 = 0.5;
