@@ -45,8 +45,8 @@ const MOST_OWED: i64 = 2;
 /// See the module.
 pub(super) struct Admission {
     fallback: f64,
-    /// The part of the link that is booked. Half of the part without offers empties a queue of wrong
-    /// bookings, also where flows ignore their offers.
+    /// The part of the link that is booked. Half of the part without offers empties a queue of
+    /// wrong bookings, also where flows ignore their offers.
     booked: f64,
     wait: Duration,
     turns: Turns,

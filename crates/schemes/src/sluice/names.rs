@@ -113,8 +113,8 @@ impl Names {
         }
     }
 
-    /// Counts an Interest for the name. If the name becomes a flow beside others, returns the number
-    /// of flows that it adds.
+    /// Counts an Interest for the name. If the name becomes a flow beside others, returns the
+    /// number of flows that it adds.
     pub(super) fn see(&mut self, name: Flow) -> Option<f64> {
         let at = name as usize % HASHES;
         let before = self.asked[0][at].saturating_add(self.asked[1][at]);
@@ -165,9 +165,9 @@ impl Names {
         self.lasting * (self.young.growing() - f64::from(self.flows) - 1.0).max(0.0)
     }
 
-    /// A period of `span` seconds ends, in which the link had room for the Data of `room` Interests.
-    /// Returns the change of the number of flows. A flow that began was counted as a part of one:
-    /// the part of flows that last.
+    /// A period of `span` seconds ends, in which the link had room for the Data of `room`
+    /// Interests. Returns the change of the number of flows. A flow that began was counted as a
+    /// part of one: the part of flows that last.
     pub(super) fn turn(&mut self, span: f64, room: f64) -> f64 {
         self.young.turn();
         self.new = 0;
