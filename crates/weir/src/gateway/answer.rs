@@ -111,7 +111,7 @@ fn conclude(
     gateway.log.answered(&answered);
 }
 
-/// Fetches what the answer needs, and notes what came of it.
+/// Fetches the content of the answer, and records the result.
 fn fetch(gateway: &Gateway, sink: &mut Answering, answered: &mut Answered) {
     let result = run(gateway, sink, answered);
     answered.bytes = sink.given;
@@ -215,7 +215,7 @@ fn stored(gateway: &Gateway, ask: &Ask) -> Option<Kept> {
     uploads.keeper().find(&name, version).ok().flatten()
 }
 
-/// How many segments are asked for before the object is known: no more than the answer may need.
+/// The number of segments requested before the object is known: no more than the answer may need.
 fn heads(ask: &Ask) -> u16 {
     let bytes = match &ask.ranges {
         _ if ask.is_head || ask.is_conditional() => 1,
@@ -312,14 +312,14 @@ impl Answering {
         let _ = give.send(Ok(Head { status, headers, body }));
     }
 
-    /// The segment is as long as its publisher says that it is.
+    /// The segment has the length that its publisher states.
     fn fits(&self, segment: u64, content: &[u8]) -> bool {
         let sizes = self.plan.as_ref().and_then(|plan| plan.sizes);
         sizes.is_none_or(|sizes| sizes.len_of(segment) == content.len() as u64)
     }
 
     /// The object with its sizes, if the store has them. The fetch may have none: under the name of
-    /// a version, segments can come before what describes the object.
+    /// a version, segments can come before the object's description.
     fn complete_info(&self, info: &ObjectInfo) -> ObjectInfo {
         let mut info = info.clone();
         if let Some(stored) = self.stored.as_ref().filter(|stored| stored.name == info.name) {
@@ -375,7 +375,8 @@ impl Answering {
             .is_some_and(|(sizes, run)| next.bytes.start >= run.end.saturating_mul(sizes.segment))
     }
 
-    /// Gives what a segment has of the current part. Returns false if there is nothing.
+    /// Gives the bytes of a segment that belong to the current part. Returns false if there are
+    /// none.
     fn give_part(&mut self, offset: u64, content: &[u8]) -> bool {
         let body = self.plan.as_ref().and_then(|plan| plan.body.as_ref());
         let Some(Part { head, bytes }) = body.and_then(|body| body.all().get(self.part)) else {

@@ -26,7 +26,7 @@ pub struct Client {
 
 /// Bytes and requests over time.
 struct Flow {
-    /// Since when it takes none of the bytes that are there for it.
+    /// The time since which it takes none of the bytes ready for it.
     stalled: Option<Time>,
     /// When it has taken bytes, or was opened.
     moved: Time,
@@ -57,7 +57,7 @@ impl Client {
         self.flow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It is one of several streams of a connection.
+    /// True if it is one of several streams of a connection.
     pub fn is_stream(&self) -> bool {
         self.connection.is_some()
     }
@@ -74,7 +74,7 @@ impl Client {
         flow.moved = monotonic();
     }
 
-    /// For how long it, or its connection, has taken nothing.
+    /// The time for which it, or its connection, has taken nothing.
     pub fn stalled(&self) -> Option<Duration> {
         let own = self.lock().stalled.map(|since| monotonic().since(since));
         own.max(self.connection.as_ref().and_then(|connection| connection.stalled()))
@@ -85,7 +85,7 @@ impl Client {
         self.busy.load(Ordering::Relaxed) > 0
     }
 
-    /// For how long it has had no request, and taken no bytes.
+    /// The time for which it has had no request, and taken no bytes.
     #[cfg(feature = "http2")]
     pub fn idle(&self) -> Duration {
         let now = monotonic();

@@ -14,7 +14,7 @@ use router::guard::Guard;
 use std::sync::Arc;
 use weir::http::ask::Mirror;
 
-/// The gateway: what its requests share.
+/// The state that the gateway's requests share.
 pub struct Gateway {
     /// The forwarder.
     pub address: Address,

@@ -112,7 +112,7 @@ impl Log {
         if self.has_file {
             self.writer.send(Line::Access(access::line(answered)));
         }
-        // A rejection costs its client nothing; it does not take the lines of what was fetched.
+        // A rejection costs its client nothing, so it takes no lines of successful answers.
         let place = if answered.name.is_some() { ANSWERED } else { FAILED };
         if (self.json || !self.quiet) && self.admits(place) {
             self.write(answered, || answered.line());
@@ -150,8 +150,8 @@ impl Log {
     }
 }
 
-/// Keeps the first failure until the end, because answers go on, and reports it now. A reader that
-/// has gone is none.
+/// Keeps the first failure until the end, because answers go on, and reports it now. The end of the
+/// reader is no failure.
 fn keep(first: &Mutex<Option<Failure>>, failure: Failure) {
     let Ok(mut first) = first.lock() else { return };
     if first.is_none() && !failure.to_string().is_empty() {
@@ -182,7 +182,7 @@ mod tests {
         (Log::over(json, false, write).unwrap(), take)
     }
 
-    /// How many lines a line says were left out.
+    /// The number of left-out lines that a line states.
     fn left_out(line: &str) -> u64 {
         let Some(rest) = line.strip_prefix("left out ") else { return 0 };
         rest.split(' ').next().and_then(|number| number.parse().ok()).unwrap()
@@ -259,7 +259,7 @@ mod tests {
             let _ = give.send(text);
         };
         let log = Log::over(false, false, write).unwrap();
-        // More than the queue has room for, and none of them waits.
+        // The queue has no room for all of them, and none waits.
         for _ in 0..5_000 {
             log.writer.send(Line::Note("a line".to_owned()));
         }

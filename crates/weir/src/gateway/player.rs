@@ -114,7 +114,7 @@ impl Player {
         Ok(Player { places, ..Player::default() })
     }
 
-    /// The answer to a request for a path; `None` if the path is none of the player's.
+    /// The answer to a request for a path; `None` if the path is not one of the player's.
     pub async fn answer(
         &self,
         method: &Method,

@@ -259,7 +259,7 @@ async fn send(
             }
             Ok(Some(Ok(bytes))) => {
                 upload.grow(taken)?;
-                // The thread has failed if it takes no more, and its result says why.
+                // The thread has failed if it takes no more. Its result has the reason.
                 if !bytes.is_empty() && !writer.write(bytes).await {
                     return Ok(());
                 }
@@ -273,7 +273,7 @@ async fn send(
     }
 }
 
-/// The next bytes of a body; none of trailers.
+/// The next bytes of a body; empty for trailers.
 async fn next(body: &mut Incoming) -> Option<hyper::Result<Bytes>> {
     let frame = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await?;
     Some(frame.map(|frame| frame.into_data().unwrap_or_default()))

@@ -111,7 +111,7 @@ pub fn preflight(puts: bool) -> Response<AnswerBody> {
     response
 }
 
-/// Says that the answer depends on the page's origin, and which origin may see it.
+/// Sets headers: the answer depends on the page's origin, and this origin may read it.
 pub fn share(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
     headers.append(VARY, HeaderValue::from_static("Origin"));
     if let Some(origin) = origin {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// How long a signal, or a client that does not read, may go unnoticed.
+/// The time for which a signal, or a client that does not read, may go unnoticed.
 const LOOK: Duration = Duration::from_millis(100);
 /// Connections for each slot, and at least: most are idle, or wait.
 const CONNECTIONS: usize = 8;

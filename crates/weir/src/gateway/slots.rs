@@ -83,7 +83,7 @@ impl Slots {
         Ok(take)
     }
 
-    /// Gives free slots to those who wait.
+    /// Gives free slots to waiting requests.
     fn serve(self: &Arc<Slots>) {
         while let Some(Waiting { client, give }) = self.next() {
             let mut state = self.lock();
@@ -119,9 +119,9 @@ impl Slots {
         taken.into_keys().collect()
     }
 
-    /// While requests wait: clients with a slot that have taken none of the bytes that were there
-    /// for them for so long, the longest first, no more of them than there are requests that their
-    /// slots help. A request of a source with all of its share waits for a slot of that source.
+    /// While requests wait: clients with a slot that have taken no bytes for `timeout`, although
+    /// bytes were ready. The longest come first, and no more of them than requests that their slots
+    /// help. A request of a source with all of its share waits for a slot of that source.
     pub fn stalled(&self, timeout: Duration) -> Vec<Arc<Client>> {
         let state = self.lock();
         let full = self.full(&state);

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 pub struct Watched {
     stream: TcpStream,
     client: Arc<Client>,
-    /// Bytes that were read to see what they are, and are read again.
+    /// Bytes that were read to detect the protocol, and are read again.
     ahead: Vec<u8>,
 }
 

@@ -232,7 +232,7 @@ impl Threads {
         Ok(())
     }
 
-    /// Waits for all of them, so that none leaves files behind. Each ends soon after its client is
+    /// Waits for all threads, so that none leaves files behind. Each ends soon after its client has
     /// gone.
     pub fn join(&self) {
         // The panic of a thread has been logged.

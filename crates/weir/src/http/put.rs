@@ -98,7 +98,7 @@ impl Put {
     }
 }
 
-/// Returns `true` if a tag of a condition stands for the version of this tag.
+/// Returns `true` if a tag of a condition matches the version of this tag.
 fn permits(one: &str, tag: &str) -> bool {
     one == "*" || one.replace("-gzip\"", "\"") == tag
 }
@@ -210,7 +210,7 @@ impl Token {
     /// The token in the text of a file.
     ///
     /// # Errors
-    /// It is too short, or cannot be sent in a header; the text says so.
+    /// It is too short, or cannot be sent in a header; the text has the reason.
     pub fn read(text: &str) -> Result<Token, &'static str> {
         let token = text.trim();
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {

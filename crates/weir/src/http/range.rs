@@ -5,7 +5,7 @@ use std::ops::Range;
 /// One range, as it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// From this byte on, up to and with that one if it is said.
+    /// From this byte on, up to and with the other one if it is given.
     From(u64, Option<u64>),
     /// This number of bytes at the end.
     Last(u64),
@@ -25,7 +25,7 @@ impl Wanted {
         }
     }
 
-    /// The bytes of the range in an object of that size; `None` if it has none of them.
+    /// The bytes of the range in an object of this size; `None` if the object has none of them.
     pub fn of(self, size: u64) -> Option<Range<u64>> {
         let range = match self {
             Wanted::From(first, last) => {
@@ -60,7 +60,7 @@ impl Ranges {
         (1..=MOST).contains(&all.len()).then_some(Ranges(all))
     }
 
-    /// The range, if it is one.
+    /// The range, if it is the only one.
     pub fn single(&self) -> Option<Wanted> {
         match self.0[..] {
             [one] => Some(one),
@@ -68,7 +68,7 @@ impl Ranges {
         }
     }
 
-    /// The bytes that an object of that size has of them, in ascending order. Those that overlap
+    /// The bytes of an object of this size that are in the ranges, in ascending order. Those that
     /// or lie close together are one (RFC 9110, section 15.3.7.2).
     pub fn of(&self, size: u64) -> Vec<Range<u64>> {
         let mut all: Vec<_> = self.0.iter().filter_map(|wanted| wanted.of(size)).collect();

@@ -46,13 +46,13 @@ pub struct Reply {
     pub status: u16,
     /// Its headers, and those of redirects that led here, which it has not.
     pub headers: HeaderMap,
-    /// The number of bytes of its body, if the origin says it.
+    /// The number of bytes of its body, if the origin states it.
     pub len: Option<u64>,
     /// Its body.
     pub body: Patient,
 }
 
-/// Why an origin has no answer, with the HTTP status that says so.
+/// The reason why an origin has no answer, with the HTTP status for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginError {
     /// 502, 503 or 504.
@@ -173,7 +173,7 @@ impl Client {
         for (field, value) in fields {
             request = request.header(field, value);
         }
-        // Redirects do not receive what is for the origin.
+        // Redirects do not receive the headers for the origin.
         if Site::of(address).is_some_and(|site| site == self.origin.site()) {
             for (field, value) in &self.limits.headers {
                 request = request.header(field, value);
@@ -392,7 +392,7 @@ impl Resolver for Checked {
     }
 }
 
-/// An address that any host of the Internet has, and none of this host or its network.
+/// An address of the public Internet, not of this host or its network.
 fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => is_public_v4(v4),

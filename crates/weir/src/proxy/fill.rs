@@ -173,7 +173,7 @@ impl<'a> Transfer<'a> {
 }
 
 /// Reads the end of a body of known length: then the next request uses the same connection. The
-/// content is complete, whatever comes of it.
+/// content is complete whether or not this fails.
 fn read_end(body: Take<impl Read>) {
     if body.limit() == 0 {
         let _ = body.into_inner().read(&mut [0]);

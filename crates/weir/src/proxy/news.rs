@@ -97,7 +97,7 @@ pub struct Answered {
     pub described: Described,
     /// The content, if there is any.
     pub object: Option<Object>,
-    /// How long the answer may be used.
+    /// The time for which the answer may be used.
     pub fresh: Duration,
     /// The failure of the origin, for the user of the proxy.
     pub complaint: Option<String>,
@@ -133,7 +133,7 @@ pub enum Unfilled {
     },
 }
 
-/// The number of bytes of a block that are there, and the number of its origin.
+/// The number of present bytes of a block, and the number of its origin.
 pub type Progress = BTreeMap<Key, (usize, u64)>;
 
 /// The news of all threads, for the one that talks to the forwarder.
@@ -168,7 +168,7 @@ impl Outbox {
         self.wake();
     }
 
-    /// Reports the number of bytes of a block that are there.
+    /// Reports the number of present bytes of a block.
     pub fn put_progress(&self, origin: usize, block: Key, filled: u64) {
         let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         news.1.insert(block, (origin, filled));
@@ -183,9 +183,9 @@ impl Outbox {
         }
     }
 
-    /// Takes all news. If there is none, it costs next to nothing.
+    /// Takes all news. It costs almost nothing if there is none.
     pub fn take(&self) -> Option<(Vec<Event>, Progress)> {
-        // Taken before the news: what is put meanwhile wakes again.
+        // Taken before the news: later news wake the loop again.
         let is_awake = self.is_awake.swap(false, Ordering::AcqRel);
         is_awake
             .then(|| std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner)))

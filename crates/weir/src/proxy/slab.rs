@@ -52,7 +52,7 @@ struct Store {
 #[derive(Default)]
 struct Block {
     pages: Vec<u32>,
-    /// Bytes from its beginning that are there.
+    /// The number of bytes that are written, from its beginning.
     filled: u64,
     /// A block with a pin keeps its pages.
     pins: usize,
@@ -83,7 +83,7 @@ impl Slab {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of bytes of the block that are there, from its beginning.
+    /// The number of written bytes of the block, from its beginning.
     pub fn filled(&self, key: Key) -> u64 {
         self.lock().blocks.get(&key).map_or(0, |block| block.filled)
     }
@@ -188,7 +188,7 @@ pub struct Filler {
 }
 
 impl Filler {
-    /// The number of bytes of the block that are there, from its beginning.
+    /// The number of written bytes of the block, from its beginning.
     pub fn filled(&self) -> u64 {
         self.pin.slab.filled(self.pin.key)
     }
@@ -370,8 +370,8 @@ impl Store {
         }
     }
 
-    /// Takes the pages of a block behind its bytes. The disk has no room for those that are new; if
-    /// none is, for none of them.
+    /// Takes the pages of a block behind its bytes. The disk has no room for pages of `new`; if
+    /// `new` is empty, for none of the pages.
     fn take_back(&mut self, key: Key, new: &[u32]) {
         self.is_disk_full = true;
         self.writers.set_busy(key, false);
@@ -525,7 +525,7 @@ mod tests {
         assert!(read == content[5..]);
     }
 
-    /// Otherwise a full disk might have no room for the rest of it, which no eviction changes.
+    /// Otherwise a full disk might have no room for the rest of the page, and no eviction helps.
     #[test]
     fn a_page_has_all_of_its_room_from_its_first_byte() {
         use std::os::unix::fs::MetadataExt;
@@ -584,7 +584,7 @@ mod tests {
         assert_eq!((first(&slab, (0, 1)), first(&slab, (1, 0))), (Some(1), Some(9)));
         assert_eq!(slab.lock().made, made, "no other page is tried");
         drop(writer);
-        // All that is there is pinned, so the disk is tried again.
+        // All blocks are pinned, so the disk is tried again.
         let pins: Vec<_> = [(0, 1), (0, 2), (1, 0)].map(|key| slab.pin(key)).into();
         let mut writer = slab.claim((2, 0)).unwrap();
         slab.lock().free.clear();

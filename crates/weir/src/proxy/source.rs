@@ -22,7 +22,7 @@ pub struct Common {
     pub outbox: Arc<Outbox>,
     /// The number of the next object.
     pub ids: Arc<AtomicU64>,
-    /// How long answers may be used at most.
+    /// The maximum time for which answers may be used.
     pub fresh: Duration,
 }
 

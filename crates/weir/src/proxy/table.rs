@@ -1,4 +1,4 @@
-//! The files of one origin that consumers have asked for, and what is known of them.
+//! The files of one origin that consumers have requested, and the proxy's knowledge of them.
 
 use super::facts::version_of_head;
 use super::lists::{Lists, WITH_CONTENT, WITHOUT_CONTENT};
@@ -35,7 +35,7 @@ pub enum Look {
     Root(Facts),
     /// A segment, with its content.
     Segment(Facts, u64, Vec<u8>),
-    /// There is none.
+    /// The proxy has none.
     Nack(NackReason),
     /// The origin is asked. The Interest waits for this.
     Wait(Place),

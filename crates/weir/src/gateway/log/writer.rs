@@ -11,9 +11,9 @@ use std::time::Duration;
 
 /// Lines that wait.
 const QUEUE: usize = 1000;
-/// How often the writer looks for lines that were left out.
+/// The interval at which the writer looks for lines that were left out.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long the end of the program waits for the lines before it.
+/// The time for which the end of the program waits for the lines before it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A line.
