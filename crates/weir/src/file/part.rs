@@ -31,7 +31,7 @@ pub struct SinkError {
     pub path: String,
     /// Why.
     pub error: io::Error,
-    /// A later transfer resumes from what was written: a file does, a pipe or device does not.
+    /// A later transfer resumes from the written bytes: with a file, but not with a pipe or device.
     pub resumes: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct FileSink {
     part: Option<(File, Journal)>,
     reserve: Reserve,
     writeback: Option<Writeback>,
-    /// The run that is being gathered: its first segment, how many, and its offset.
+    /// The run that is being gathered: its first segment, number of segments and offset.
     first: u64,
     segments: u64,
     offset: u64,
@@ -78,7 +78,7 @@ impl FileSink {
         self.failure.take()
     }
 
-    /// Writes what was gathered, so that it is not lost when the transfer stops here.
+    /// Writes the gathered bytes, so that they are not lost if the transfer stops here.
     pub fn flush(&mut self) {
         if let Err(error) = self.write_run() {
             self.fail(error);
@@ -133,7 +133,7 @@ impl FileSink {
             }
         };
         if journal.has_started() {
-            // A transfer that was killed has left what it had reserved.
+            // A transfer that was killed has left its reserved space.
             part.set_len(journal.end())?;
         }
         self.worth_keeping = !resume.segments.is_empty();
@@ -239,8 +239,8 @@ fn locked(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Two transfers into one file would undo each other's work. The lock ends with the process, and a
-/// process that was killed ends when the disk has taken what it was writing: that is waited for.
+/// Two transfers into one file would undo each other's work. The lock ends with the process. A
+/// killed process ends once the disk has taken its bytes, so `lock` waits for that.
 #[expect(clippy::disallowed_methods, reason = "this program waits, and no core crate does")]
 fn lock(part: &File) -> io::Result<()> {
     use rustix::fs::{FlockOperation, flock};
@@ -403,7 +403,7 @@ mod tests {
         let (_, resume) = begin(1);
         assert_eq!(resume.segments.iter().cloned().collect::<Vec<_>>(), vec![3..4]);
 
-        // Nor does a record of segments that cannot be, though its bytes are there.
+        // Nor does a record of impossible segments, though its bytes are in the file.
         let words = [u64::MAX, 2, 9, 3, Run::new(u64::MAX, 2, 9, b"jkl").hash];
         std::fs::write(
             &journal,
@@ -503,7 +503,7 @@ mod tests {
         let part = dir.path().join("file.part");
         let large = ObjectInfo { size: Some(50_000_000), ..info(1) };
         let taken = |path: &Path| std::fs::metadata(path).unwrap().blocks() * 512;
-        // A block, and what the file system rounds up to.
+        // A block, plus the rounding of the file system.
         let little = 100_000;
         for is_signed in [true, false] {
             let mut sink = FileSink::new(&path);

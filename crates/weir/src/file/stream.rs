@@ -17,8 +17,8 @@ use transport::fetch::{ObjectInfo, Resume, Sink};
 /// path.
 const WAITING: usize = 16_000_000;
 
-/// A stream; it wants segments in order. A thread of its own writes to it, so that a reader who
-/// takes his time, such as a player that is paused, does not keep the fetch from the network.
+/// A stream; it needs segments in order. A thread of its own writes to it, so that a slow reader,
+/// such as a paused player, does not block the fetch.
 pub struct StreamSink {
     writer: Writer,
     called: String,
@@ -79,7 +79,7 @@ impl StreamSink {
     }
 }
 
-/// Opens what is no file, such as a device, for writing. A named pipe is waited for until it has a
+/// Opens a file that is not regular, such as a device, for writing. Waits until a named pipe has a
 /// reader.
 ///
 /// # Errors

@@ -175,7 +175,7 @@ impl Catalogue {
         self.sign_metadata(path, self.metadata_name(path))
     }
 
-    /// Metadata of a directory that names its tree, for consumers that do not know that it is one.
+    /// Metadata of a directory that names its tree, for consumers that do not know it as a tree.
     /// It is signed again only if [`MOST_SIGNED`] others have been signed since.
     fn metadata(&self, path: &[u8], own: Name) -> Bytes {
         let kept = self.metadata.lock().ok().and_then(|kept| kept.get(path));

@@ -124,7 +124,7 @@ impl TreeFetch {
             count: Count::default(),
             totals: root.page.totals,
         };
-        // The publisher does not decide who may enter a folder of the user.
+        // The publisher does not decide which users may enter a folder of the user.
         if fetch.target.is_new {
             let dress = Dress { mode: root.mode, modified: root.modified, is_new: false };
             fetch.directories.push((Vec::new(), Vec::new(), dress));
@@ -142,7 +142,7 @@ impl TreeFetch {
         Ok(fetch)
     }
 
-    /// Requests what fits, and reads the pages that have arrived.
+    /// Requests objects within the limits, and reads the pages that have arrived.
     ///
     /// # Errors
     /// A page is malformed, or an entry cannot be written.
@@ -432,12 +432,12 @@ impl TreeFetch {
         stat.and_then(|part| self.target.stat(directory, part).ok().flatten())
     }
 
-    /// Ends the transfer: waits for the disk, removes what is not in the tree, and sets the
+    /// Ends the transfer: waits for the disk, removes entries that are not in the tree, and sets the
     /// attributes of directories, the innermost first. Returns the number of removed entries, and
     /// the paths of other users' entries that keep their attributes.
     ///
     /// # Errors
-    /// Something could not be written or removed.
+    /// An entry could not be written or removed.
     pub fn finish(self) -> Result<(u64, Vec<Vec<u8>>), Failure> {
         let TreeFetch { target, mut receiver, extra, directories, choices, .. } = self;
         let mut foreign = std::mem::take(&mut receiver.foreign);
@@ -465,7 +465,7 @@ impl TreeFetch {
         first.map_or(Ok((removed, foreign)), Err)
     }
 
-    /// Bytes that are there: unchanged, found, or fetched.
+    /// The bytes in the folder: unchanged, found, or fetched.
     pub fn done(&self) -> u64 {
         let Tally { fetched_bytes, present_bytes, .. } = self.receiver.tally;
         self.count.unchanged_bytes + fetched_bytes + present_bytes

@@ -69,10 +69,10 @@ impl FileJob {
         Some(Same { first, count: digests.len() as u64, sum: sum.digest() })
     }
 
-    /// Copies segments of the former file, which must be what they were.
+    /// Copies segments of the former file, which must not have changed.
     ///
     /// # Errors
-    /// They are others now, or something cannot be read or written.
+    /// They have changed, or a file cannot be read or written.
     pub fn copy(&self, same: &[Same], former: Option<&File>, part: &File) -> std::io::Result<()> {
         for run in same {
             let former = former.ok_or(std::io::ErrorKind::NotFound)?;

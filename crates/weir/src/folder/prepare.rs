@@ -47,9 +47,9 @@ pub struct Publisher {
 
 /// The observers of the preparation.
 pub struct Watched<'a> {
-    /// Shows how much is hashed.
+    /// Shows the progress of hashing.
     pub progress: &'a Progress,
-    /// Says when to stop.
+    /// The signal to stop.
     pub stop: &'a Stop,
 }
 

@@ -17,8 +17,8 @@ use tree::Request;
 /// The content of a file so far.
 enum Content {
     Memory(Vec<u8>),
-    /// The incomplete file, while it is open, or as it was left; `resumed` says that it is of an
-    /// earlier transfer.
+    /// The incomplete file, while it is open, or its last state. `resumed`: an earlier transfer
+    /// made it.
     Disk {
         part: Option<File>,
         left: Option<Stamp>,

@@ -3,7 +3,7 @@
 use rustix::fs::Stat;
 use std::io;
 
-/// The bytes that the files listed so far need beyond those that are there. It is an estimate: a
+/// The bytes that the files listed so far need beyond those in the folder. It is an estimate: a
 /// tree is rejected only if it does not fit in any case.
 pub struct Space {
     /// The bytes that were free at first, if that is known.
@@ -17,7 +17,7 @@ impl Space {
         Space { free, needed: 0 }
     }
 
-    /// Counts more bytes; an error if there is no room for what is missing. `fetched` bytes of the
+    /// Counts more bytes; an error if the missing bytes have no room. `fetched` bytes of the
     /// counted ones are on the disk.
     pub fn take(
         &mut self,

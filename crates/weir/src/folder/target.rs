@@ -280,7 +280,7 @@ impl Target {
         self.rename(directory, name, dress.is_new)
     }
 
-    /// Makes a symbolic link, in place of what is there.
+    /// Makes a symbolic link, in place of the existing entry.
     ///
     /// # Errors
     /// It cannot be made.
@@ -330,7 +330,7 @@ impl Target {
         Some(target.into_bytes())
     }
 
-    /// Sets the attributes of a file or directory that is there.
+    /// Sets the attributes of an existing file or directory.
     ///
     /// # Errors
     /// They cannot be set.
@@ -373,9 +373,9 @@ impl Target {
         Ok(rustix::fs::futimens(&file, &times)?)
     }
 
-    /// Removes an entry, and everything below it but what `stays`; returns the number of removed
-    /// entries. `stays` is asked by path, and with true for a directory: all below stays then. An
-    /// entry that has gone meanwhile counts as none.
+    /// Removes an entry with everything below it, except entries for which `stays` returns true.
+    /// Returns the number of removed entries. `stays` gets the path, and true for a directory: then
+    /// everything below it stays. An entry that has gone meanwhile is not counted.
     ///
     /// # Errors
     /// Something cannot be removed.
@@ -439,7 +439,7 @@ impl Drop for Target {
     }
 }
 
-/// True if only the owner of a file may do what has failed: it has another one.
+/// True if an operation failed because only the owner of the file may do it.
 pub fn is_of_another_owner(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::PERM.raw_os_error())
 }

@@ -28,7 +28,7 @@ pub struct FolderWatcher {
 /// The longest pause between attempts to watch a folder, in calls.
 const LONGEST_PAUSE: u32 = 240;
 
-/// A folder: the system watches the inode, and names what has changed by the path.
+/// A folder: the system watches the inode, and reports changes by the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Folder {
     path: PathBuf,
@@ -56,7 +56,7 @@ fn cannot_watch(folder: &Path, error: &notify::Error) -> Failure {
 }
 
 impl FolderWatcher {
-    /// Watches from now on.
+    /// Starts watching.
     ///
     /// # Errors
     /// The system has no room for more watches, or there is no such folder.

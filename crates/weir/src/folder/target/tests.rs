@@ -74,7 +74,7 @@ fn a_part_that_another_transfer_writes_stays() {
     target.remove_part(b"", b"file");
     assert_eq!(target.remove(b"", name.as_bytes(), &|_, _| false).unwrap(), 0);
     assert!(target.link(b"", b"file", b"x", PLAIN).is_err() && path.exists());
-    // Completed by that transfer, it is no part any more.
+    // Completed by that transfer, it is no longer a part.
     let root = target.directory(b"").unwrap();
     let part = OwnedFd::from(part);
     assert!(is_at(&root, &name, &part));
