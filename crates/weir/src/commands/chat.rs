@@ -21,9 +21,9 @@ use weir::message::{Body, MOST_TEXT};
 
 /// A turn lasts this long at most, so that a signal is noticed.
 const TURN: Duration = Duration::from_millis(250);
-/// How long a member that leaves waits for others to fetch its last message.
+/// The time for which a leaving member waits for others to fetch its last message.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// How long other members may take to fetch the last texts. A member that has just joined is known
+/// The time in which other members may fetch the last texts. A member that has just joined is known
 /// after a second, and its certificate is fetched first.
 const DELIVERY: Duration = Duration::from_secs(5);
 

@@ -43,7 +43,7 @@ pub fn run(args: &DocsArgs) -> Result<(), Failure> {
     site::serve(files, listener, &stop)
 }
 
-/// The address that a browser on this host opens for a listener: any address stands for loopback.
+/// The address that a browser on this host opens for a listener: loopback for any address.
 fn opened(mut listening: SocketAddr) -> SocketAddr {
     if listening.ip().is_unspecified() {
         listening.set_ip(match listening {

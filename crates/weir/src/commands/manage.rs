@@ -19,7 +19,7 @@ use net::uri::{FaceUri, Transport, UriError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A connection to the forwarder; the first signal ends what is done with it.
+/// A connection to the forwarder; the first signal ends its commands.
 struct Session {
     connection: Connection,
     json: bool,
@@ -84,7 +84,7 @@ impl Session {
     }
 }
 
-/// The word for a rejection by a module of the forwarder, and what to do next.
+/// The word for a rejection by a module of the forwarder, and the next step.
 fn next_step(code: u64, module: &str) -> (Word, String) {
     let (group, list) = match module {
         "faces" => ("face", "face list"),

@@ -20,7 +20,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// How often signals, expired Interests and the progress are looked at.
+/// The interval at which signals, expired Interests and the progress are looked at.
 const TICK: Duration = Duration::from_millis(250);
 
 /// A line of `weir proxy`.
@@ -223,7 +223,7 @@ fn serve(
         }
         before = counts;
         progress.sent(counts.content_bytes, recent.look(now, counts.content_bytes));
-        // Consumers ask again and again for what an origin does not answer.
+        // Consumers repeat Interests that an origin does not answer.
         let failure = server.take_failure().filter(|why| complaint.as_ref() != Some(why));
         if let Some(why) = failure {
             progress.warn(&why);

@@ -95,7 +95,7 @@ impl Content for Served {
     }
 }
 
-/// Registers what is published, and serves it to the end.
+/// Registers the published names, and serves them to the end.
 fn serve(
     connection: &mut Connection,
     publish: &mut Publish,

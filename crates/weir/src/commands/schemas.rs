@@ -1,4 +1,4 @@
-//! The JSON Schemas of what commands print with `--json`, and the page about them.
+//! The JSON Schemas of the output of commands with `--json`, and the page about them.
 //!
 //! They are made from the types that are printed. `WEIR_REGENERATE=1 cargo test -p weir --bin weir
 //! schemas` writes them to `docs/reference/json`.
@@ -145,7 +145,7 @@ fn undescribed(schema: &Value, path: &str, found: &mut Vec<String>) {
                 if key == "properties" {
                     let fields = value.as_object().into_iter().flatten();
                     let bare = fields.filter(|(_, field)| {
-                        // The constant of a tag says what it is.
+                        // The constant of a tag describes it.
                         field.get("description").is_none() && field.get("const").is_none()
                     });
                     found.extend(bare.map(|(name, _)| format!("{below}/{name}")));

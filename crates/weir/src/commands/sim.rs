@@ -18,7 +18,7 @@ use std::path::Path;
 use traces::Traces;
 pub use watch::Watcher;
 
-/// Runs what the command line says.
+/// Runs the command.
 pub fn run(command: &SimCommand) -> Result<(), Failure> {
     let SimCommand::Run(args) = command;
     let batch = load(&args.scenario, args.seed)?;
@@ -69,7 +69,7 @@ pub struct Shown<'a> {
     pub resumes: bool,
 }
 
-/// Writes and shows what came of runs.
+/// Writes and shows the results of runs.
 pub fn finish(
     batch: &Batch,
     results: Vec<RunResult>,

@@ -6,9 +6,9 @@ use report::Comparison;
 use report::comparison::{Case, Difference, DifferenceRow, Side, entity_text, label};
 use scenario::result::columns::MOST;
 
-/// Names of folders up to this length stand above their columns.
+/// Names of folders up to this length are headings of their columns.
 const MOST_LETTERS: usize = 12;
-/// Rows of a case that stand in a terminal.
+/// The maximum number of rows of a case in a terminal.
 const MOST_ROWS: usize = 2 * MOST;
 
 /// Shows the differences that are looked at first.
@@ -56,7 +56,7 @@ fn side(side: &Side) -> String {
     format!("{} ({})", side.folder, output::counted(side.runs, "run"))
 }
 
-/// The rows of a case, under a row for each thing; how many are left out.
+/// Prints the rows of a case, under a row for each thing. Returns the number of omitted rows.
 fn rows(
     comparison: &Comparison,
     case: &Case,

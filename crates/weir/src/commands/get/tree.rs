@@ -23,7 +23,7 @@ use std::sync::Arc;
 use transport::Counters;
 use transport::fetch::batch::{Batch, BatchStatus, Failure as Lost};
 
-/// How often the bars and the signals are looked at.
+/// The interval at which the bars and the signals are looked at.
 const TICK: Duration = Duration::from_millis(100);
 /// The same while the disk is slower than the network.
 const HELD: Duration = Duration::from_millis(5);
@@ -153,7 +153,7 @@ pub fn run(args: &GetArgs, folder: &Path, transfers: &Transfers) -> Result<(), F
 /// fetched. The version that the folder has is kept below `home`.
 ///
 /// # Errors
-/// There is no such tree, it is not verified, or something cannot be written.
+/// The tree does not exist or is not verified, or an entry cannot be written.
 pub fn fetch(
     args: &GetArgs,
     folder: &Path,

@@ -58,7 +58,7 @@ struct Flow {
 }
 
 impl Flow {
-    /// The reason if it failed, or if the server does not send what the name describes.
+    /// The reason if it failed, or if the server's segments do not have the sizes of the name.
     fn failure(&self) -> Option<Failure> {
         let (name, arrived) = (&self.name, self.fetch.bytes().1);
         let message = match (self.sizes.wrong, self.fetch.status()) {

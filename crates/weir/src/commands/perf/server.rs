@@ -19,7 +19,7 @@ use security::Signer;
 use serde::Serialize;
 use std::collections::VecDeque;
 
-/// How often signals and the progress are looked at.
+/// The interval at which signals and the progress are looked at.
 const TICK: Duration = Duration::from_millis(250);
 /// The maximum number of waiting answers; more Interests are dropped. Answers are made when they
 /// are sent, so a waiting one is small.

@@ -36,7 +36,7 @@ struct Asker {
     interval: Duration,
     timeout: Duration,
     is_fresh: bool,
-    /// The number of the next Interest, and how many are still to be sent.
+    /// The number of the next Interest, and the number of Interests still to be sent.
     next: u64,
     left: u64,
     next_at: Time,
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(asker.next_deadline(at(9)), Some(at(10)));
         assert_eq!(sent(&mut asker, at(10)), ["/a/ping/8"]);
         asker.receive(at(12), &data("/a/ping/8"));
-        // Once, and only what was asked for.
+        // Once, and only answers to its own Interests.
         asker.receive(at(13), &data("/a/ping/8"));
         asker.receive(at(13), &data("/a/ping/9"));
         asker.receive(at(13), &data("/b/ping/7"));

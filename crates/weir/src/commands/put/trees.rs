@@ -138,7 +138,7 @@ impl Trees {
 }
 
 impl Tree {
-    /// Notes that an answer could not be made: the file is no longer what it was.
+    /// Notes that an answer could not be made because the file has changed.
     fn note(&mut self, failure: Option<&PublishError>) {
         match failure {
             Some(PublishError::Changed { name }) => {
@@ -157,7 +157,7 @@ impl Tree {
         }
     }
 
-    /// Notes what the system has reported, and a folder that has taken the place of this one.
+    /// Notes the system's reports, and a folder that has replaced this one.
     fn watch(&mut self, look: &Look<'_>) {
         let Some(watcher) = &mut self.watcher else { return };
         match watcher.replaced() {
@@ -191,7 +191,7 @@ impl Tree {
         if !self.is_stale || !watcher.is_gone() {
             return;
         }
-        // There is nothing to publish until a folder is there again.
+        // Nothing can be published until the folder exists again.
         self.is_stale = false;
         if !std::mem::replace(&mut self.is_gone, true) {
             let Publisher { base, folder, .. } = &*self.publisher;

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 const WINDOW: usize = 16;
 /// The lifetime of an Interest; it is sent again then.
 const LIFETIME: Duration = Duration::from_secs(2);
-/// How often an Interest is sent.
+/// The number of times that an Interest is sent.
 const TRIES: u32 = 4;
 
 /// A question: a name, and whether longer names answer it.
@@ -65,8 +65,8 @@ impl Endpoint for Asking {
         let Ok(link) = LpPacket::decode(frame) else { return };
         let Some(fragment) = link.fragment() else { return };
         if let Some(reason) = link.nack() {
-            // Only a producer says that it has no such packet. Others are asked again: a queue was
-            // full, or a route is on its way.
+            // This reason means that a producer has no such packet. With other reasons, the
+            // Interest is repeated: a queue was full, or a route is on its way.
             if reason != NackReason::None {
                 return;
             }

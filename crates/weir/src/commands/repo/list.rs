@@ -61,7 +61,7 @@ impl Row {
     }
 }
 
-/// Lists what a store has.
+/// Lists the content of a store.
 pub fn ls(args: &RepoLsArgs) -> Result<(), Failure> {
     let store = open(&args.store)?;
     let name = args.name.as_ref().map(packet::Name::as_ref);

@@ -67,7 +67,7 @@ pub fn list(
     Ok(listing)
 }
 
-/// The text of a component, if it is one of a file or folder.
+/// The text of a component, if it is that of a file or folder.
 fn text(component: ComponentRef<'_>) -> Option<&str> {
     let text = std::str::from_utf8(component.value()).ok();
     let text = text.filter(|_| component.typ() == GENERIC);

@@ -25,7 +25,7 @@ impl Named {
         }
     }
 
-    /// True if this is what the user means: with a version, or all of that name.
+    /// True if the user means this entry: with a version, or with all of that name.
     pub fn is_meant(&self, name: &Name) -> bool {
         let entry = self.entry.name.as_ref();
         let own = if is_tree(&self.entry) { entry.parent() } else { entry };

@@ -101,7 +101,7 @@ pub struct Running<'a> {
     pub command: &'static str,
     /// The observers.
     pub look: Look<'a>,
-    /// How long and how fast.
+    /// The end and the rate of serving.
     pub settings: ServeSettings,
     /// No lines about the forwarder.
     pub quiet: bool,
@@ -180,7 +180,7 @@ impl Prefixes {
         self.lock().known.clone()
     }
 
-    /// All of them, for a forwarder that has none.
+    /// All of them, for a forwarder without any.
     fn register_all(&self) -> BTreeSet<Name> {
         let mut inner = self.lock();
         inner.registered = inner.known.clone();
@@ -260,21 +260,21 @@ pub struct Served {
     prefixes: Prefixes,
     /// The state of the store when its prefixes were claimed.
     claimed: Option<Claimed>,
-    /// The last complaint: consumers ask again and again for what is damaged.
+    /// The last complaint: consumers repeat Interests for damaged content.
     complaint: Option<String>,
     /// Reports it; `None`: above the progress.
     complain: Option<Complain>,
 }
 
 impl Served {
-    /// Serves what is shown.
+    /// Serves the shown store.
     pub fn new(shown: Arc<Shown>, claims: Claims, complain: Option<Complain>) -> Served {
         let prefixes = Prefixes::default();
         Served { shown, claims, prefixes, claimed: None, complaint: None, complain }
     }
 
-    /// Claims the prefixes of what is in the store now. Reads only what was inserted since the last
-    /// time, if nothing else has changed.
+    /// Claims the prefixes of the store's present content. Reads only later insertions than the
+    /// last call if nothing else has changed.
     fn update(&mut self, publish: &mut Publish) -> Result<(), Failure> {
         let view = self.shown.view();
         let changes = view.changes();

@@ -107,7 +107,7 @@ pub struct StoreShelf {
 }
 
 impl StoreShelf {
-    /// Serves what is shown.
+    /// Serves the shown store.
     pub fn new(shown: Arc<Shown>) -> StoreShelf {
         StoreShelf { shown, last: None }
     }

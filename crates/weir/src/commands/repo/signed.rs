@@ -18,7 +18,7 @@ use transport::rdr::{self, Metadata};
 /// The maximum length of a chain of certificates.
 const CHAIN: usize = 8;
 
-/// An object whose bytes are there.
+/// An object whose bytes are present.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// Its name, without the version.
@@ -57,7 +57,7 @@ pub struct Collector<'a> {
     pub connection: &'a mut Connection,
     /// The trust of the user.
     pub transfers: &'a Transfers,
-    /// Says when to stop.
+    /// The signal to stop.
     pub stop: &'a Stop,
 }
 

@@ -102,7 +102,7 @@ fn chosen(whole: &Arena, folder: &Path, args: &StudyArgs) -> Result<Arena, Failu
     }
     if !args.only.is_empty() {
         arena.cells.retain(|cell| args.only.contains(&cell.name));
-        // Figures over all cells say nothing about some.
+        // Figures over all cells do not describe some of them.
         arena.wanted.clear();
     }
     Ok(arena)

@@ -92,7 +92,7 @@ impl Folder {
     /// The numbers of runs that are given as `NUMBER:KEY`.
     ///
     /// # Errors
-    /// There is no such run, or it has another key here.
+    /// A run does not exist, or has another key here.
     pub fn numbers(&self, given: &[String]) -> Result<Vec<usize>, Failure> {
         let mut numbers = Vec::with_capacity(given.len());
         for text in given {

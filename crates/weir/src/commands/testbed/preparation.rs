@@ -33,7 +33,7 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || c == '_'
 }
 
-/// The testbed's name: what is asked for, or that of the scenario.
+/// The testbed's name: the given one, or that of the scenario.
 pub fn name(given: Option<&str>, batch: &Batch) -> Result<String, Failure> {
     let name = match given {
         Some(name) => name.to_owned(),
