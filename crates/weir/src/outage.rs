@@ -20,7 +20,7 @@ pub struct Outage<'a> {
 pub struct Notes<'a> {
     /// The command, such as `weir put`.
     pub command: &'static str,
-    /// Says when to stop.
+    /// The signal to stop.
     pub stop: &'a Stop,
     /// Where lines go; `None`: nowhere.
     pub progress: Option<&'a Progress>,

@@ -18,11 +18,11 @@ use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-/// Prints a result on standard output. Text of peers and of others' files may be in it: control
+/// Prints a result on standard output. It may contain text of peers and of others' files: control
 /// characters are escaped.
 ///
 /// # Errors
-/// It cannot be written. A reader who has seen enough, such as `head`, gets no message.
+/// It cannot be written. If the reader has ended, as `head` does, the error has no message.
 pub fn result(text: &str) -> Result<(), Failure> {
     raw(&net::text::visible_lines(text))
 }
@@ -150,13 +150,13 @@ fn ascii(json: &str) -> String {
     out
 }
 
-/// The columns of a terminal; `None` if `stream` is none.
+/// The columns of a terminal; `None` if `stream` is not a terminal.
 pub fn width(stream: impl std::os::fd::AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;
     (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
-/// The rows of a terminal; `None` if `stream` is none.
+/// The rows of a terminal; `None` if `stream` is not a terminal.
 pub fn height(stream: impl std::os::fd::AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;
     (size.ws_row > 0).then_some(size.ws_row.into())

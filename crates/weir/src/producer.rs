@@ -22,7 +22,7 @@ const FEWEST_WAITING: u64 = 64;
 /// Answers whose bytes are on their way are tried again after this time.
 const RETRY: Duration = Duration::from_millis(1);
 
-/// How often signals, changed files and the end are looked at.
+/// The interval at which signals, changed files and the end are looked at.
 const TICK: Duration = Duration::from_millis(250);
 
 /// The message of an interruption before the first answer.
@@ -53,7 +53,7 @@ pub fn digest(
     client::parts::digest(preparation, at, &|| stop.requested())
 }
 
-/// A producer, and the limit of what it sends.
+/// A producer, and the limit of its rate.
 struct Driven<'a> {
     publish: &'a mut Publish,
     limit: &'a mut Limit,
@@ -93,7 +93,7 @@ impl Endpoint for Driven<'_> {
 
 /// The content of a producer, which may change while it is served.
 pub trait Content {
-    /// Called several times a second: replaces what has changed.
+    /// Called several times a second: replaces changed content.
     ///
     /// # Errors
     /// Serving must end.
@@ -112,15 +112,15 @@ pub trait Content {
 
 /// The observer of a producer.
 pub struct Look<'a> {
-    /// Shows how much was sent.
+    /// Shows the number of sent bytes.
     pub progress: &'a Progress,
-    /// Says when to stop.
+    /// The signal to stop.
     pub stop: &'a Stop,
     /// Every tick in which something was answered gets a line.
     pub verbose: bool,
 }
 
-/// One line for `--verbose`: what came and what became of it.
+/// One line for `--verbose`: the received Interests and their results.
 fn state(now: Time, publish: &Publish) -> String {
     let stats = publish.stats();
     format!(
@@ -136,12 +136,12 @@ fn state(now: Time, publish: &Publish) -> String {
     )
 }
 
-/// How long, and how fast, a producer serves.
+/// The end and the rate of serving.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServeSettings {
     /// It ends this long after its last answer.
     pub linger: Option<Duration>,
-    /// The maximum rate of what it sends.
+    /// The maximum rate of sent bytes.
     pub rate: Option<Rate>,
 }
 

@@ -13,7 +13,7 @@ use probe::Probe;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-/// How long a peer that did not answer is waited for once more, to say what is wrong with it.
+/// The time for which a silent peer is awaited once more, to report the reason.
 const LAST_LOOK: Duration = Duration::from_secs(1);
 
 /// A connection to a forwarder, and that forwarder if it runs in this process.

@@ -78,7 +78,7 @@ impl Stop {
     }
 }
 
-/// How long a signal may go unnoticed that came between a look and the wait behind it.
+/// The time for which a signal between a look and the wait behind it may go unnoticed.
 pub const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 struct Interruptible<'a, R> {

@@ -6,8 +6,8 @@ use transport::fetch::Stats;
 /// Interests and answers are compared over this time, the default patience.
 const PERIOD: Duration = Duration::from_secs(30);
 
-/// With fewer Interests than this in a period nothing is said: a slow link has few, and a timeout
-/// more or less is nothing there.
+/// With fewer Interests than this in a period, nothing is reported: a slow link has few, and single
+/// timeouts mean nothing there.
 const FEWEST: u64 = 20;
 
 /// The Interests and Data of a transfer when the period began.

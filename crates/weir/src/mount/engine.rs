@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use transport::fetch::batch::{Batch, BatchStatus};
 use tree::{Limits, PageRef, Root, Walk};
 
-/// How often signals and deadlines are looked at.
+/// The interval at which signals and deadlines are looked at.
 const TICK: Duration = Duration::from_millis(100);
 /// The maximum number of pages of one directory in flight.
 const PAGES: usize = 32;
@@ -284,7 +284,7 @@ impl Engine {
         runs.into_iter().for_each(|run| self.want(open, run, true));
     }
 
-    /// Requests what the reader will probably read next.
+    /// Requests the bytes that the reader will probably read next.
     fn read_ahead(&mut self, open: &Arc<Open>, handle: u64, read: Range<u64>) {
         let in_flight = u64::from(self.batch.in_flight()) * open.listed.segment_size;
         let cache = self.parts.cache.lock().capacity() * open.listed.segment_size;

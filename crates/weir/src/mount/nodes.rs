@@ -37,7 +37,7 @@ pub struct Source {
     pub modified: u64,
     /// Its page; `None` if it has only `file`.
     pub page: Option<PageRef>,
-    /// The only file, if it is no tree.
+    /// The only file, if the content is not a tree.
     pub file: Option<Entry>,
 }
 
@@ -83,7 +83,7 @@ pub struct Node {
     pub modified: u64,
     /// Its content; `None` for a root that is no tree.
     pub kind: Option<Kind>,
-    /// How often the kernel has looked it up.
+    /// The number of times that the kernel has looked it up.
     lookups: u64,
 }
 

@@ -21,7 +21,7 @@ pub struct Reader {
     next: u64,
     /// Bytes that were read in this run.
     run: u64,
-    /// The end of what was requested ahead.
+    /// The end of the bytes requested ahead.
     ahead: u64,
 }
 
@@ -53,15 +53,16 @@ impl Reader {
         self.ahead = 0;
     }
 
-    /// The place in the file that the reader may reach without the engine: half of what is ahead of
-    /// it, or the end if all is.
+    /// The place in the file that the reader may reach without the engine: half of the bytes
+    /// requested ahead, or the end of the file if all are requested.
     pub fn enough(&self, window: u64, size: u64) -> u64 {
         if self.ahead >= size { size } else { self.ahead.saturating_sub(window / 2) }
     }
 }
 
-/// The bytes to request ahead of a reader. Four times what the controller has in flight keeps it
-/// from waiting for the reader; a reader gets its part of a quarter of the cache at most.
+/// The number of bytes to request ahead of a reader. Four times the bytes that the controller has
+/// in flight keeps it from waiting for the reader. A reader gets its part of a quarter of the cache
+/// at most.
 pub fn window(in_flight: u64, cache: u64, readers: usize) -> u64 {
     let part = cache / 4 / readers.max(1) as u64;
     in_flight.saturating_mul(4).clamp(LEAST, MOST).min(part)

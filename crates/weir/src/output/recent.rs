@@ -21,7 +21,7 @@ impl Recent {
             self.looks.pop_front();
         }
         self.looks.push_back((now, bytes));
-        // From the last look at which it stood still: a pause before it is no part of the rate.
+        // From the last look before the count grew: a pause before it is no part of the rate.
         let mut steps = self.looks.iter().zip(self.looks.iter().skip(1));
         let ((since, before), _) = steps.find(|((_, a), (_, b))| a < b)?;
         Some(Rate::of(Size(bytes - before), now.since(*since)))
@@ -41,7 +41,7 @@ mod tests {
         let mut recent = Recent::default();
         assert_eq!(recent.look(at(0), 0), None);
         assert_eq!(recent.look(at(250), 0), None);
-        // 1 MB in a quarter of a second; what was idle before does not count.
+        // 1 MB in a quarter of a second; the idle time before does not count.
         assert_eq!(recent.look(at(500), 1_000_000), Some(Rate::from_mbps(32)));
         assert_eq!(recent.look(at(750), 1_500_000), Some(Rate::from_mbps(24)));
         assert_eq!(recent.look(at(1000), 2_250_000), Some(Rate::from_mbps(24)));

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
-/// How long a connection by TCP may take.
+/// The time limit for a connection by TCP.
 const CONNECTING: Duration = Duration::from_secs(1);
 
 /// The reports of the network about a peer.
@@ -30,7 +30,7 @@ impl Probe {
         }
     }
 
-    /// Takes what the network has reported by now.
+    /// Takes the error that the network has reported, if any.
     pub fn look(&mut self) {
         if let Some(Ok(Some(error))) = self.socket.as_ref().map(UdpSocket::take_error) {
             self.error = Some(error);

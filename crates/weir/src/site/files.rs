@@ -46,8 +46,8 @@ impl SiteFiles {
         Ok(SiteFiles { root })
     }
 
-    /// The file at the path of a URL; `None` if there is none. Links may lead to other files of the
-    /// folder only.
+    /// The file at the path of a URL, if it exists. Links may lead only to other files of the
+    /// folder.
     pub fn get(&self, path: &str) -> Option<Found> {
         let inner = path.strip_prefix('/')?;
         let is_folder = inner.is_empty() || inner.ends_with('/');

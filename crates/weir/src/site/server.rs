@@ -20,7 +20,7 @@ use weir::http::media::media_type;
 
 /// A connection is closed after this time.
 const LONGEST: Duration = Duration::from_secs(60);
-/// How long a signal may go unnoticed.
+/// The time for which a signal may go unnoticed.
 const LOOK: Duration = Duration::from_millis(100);
 /// Characters of a path that an answer repeats.
 const SHOWN: usize = 200;
