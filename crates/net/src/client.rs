@@ -1,7 +1,7 @@
 //! The side of applications: a connection to a forwarder, driven for a state machine.
 //!
-//! [`Connection`] owns the socket and the loop; what it drives is an [`Endpoint`]: a fetch, a
-//! producer, a management request. One thread, no runtime: a program drives one connection.
+//! [`Connection`] owns the socket and the loop. It drives an [`Endpoint`]: a fetch, a producer, a
+//! management request. One thread, no runtime: a program drives one connection.
 
 mod address;
 mod command;

@@ -1,9 +1,9 @@
-//! The management protocol: how applications register prefixes and tools ask for the forwarder's
-//! state, by Interests under `/localhost/nfd` as NFD defines them and `/localhost/weir` for what is
-//! Weir's own.
+//! The management protocol, by which applications register prefixes and tools ask for the
+//! forwarder's state. Its Interests are under `/localhost/nfd` as NFD defines them, and under
+//! `/localhost/weir` for Weir's own commands and datasets.
 //!
-//! A machine without I/O: the daemon hands in what the forwarder sends to its internal face, and
-//! gives what comes back to the forwarder.
+//! A machine without I/O: the daemon hands in the packets that the forwarder sends to its internal
+//! face, and gives the replies to the forwarder.
 
 mod announcement;
 pub mod authority;
@@ -165,7 +165,7 @@ impl Management {
         self.authority.set_owner(uid);
     }
 
-    /// Replaces the rules about who may command.
+    /// Replaces the rules about the permitted commands.
     pub fn set_rules(&mut self, rules: Vec<Rule>) {
         self.authority.set_rules(rules);
     }
@@ -180,7 +180,7 @@ impl Management {
         self.hub.set(prefixes);
     }
 
-    /// How long signatures were checked, by the name of what was signed.
+    /// The times of signature checks, by the kind of signed packet.
     pub fn checks(&self) -> impl Iterator<Item = (&'static str, &Checks)> {
         let announcements = self.announcers.checks();
         [("command", self.authority.checks()), ("announcement", announcements)].into_iter()
@@ -197,7 +197,7 @@ impl Management {
         &mut self.strategies
     }
 
-    /// Reports to the forwarder how much of the shared memory management uses.
+    /// Reports to the forwarder the part of the shared memory that management uses.
     pub fn count(&self, forwarder: &mut Forwarder) {
         if forwarder.counts_memory() {
             let asked = self.datasets.memory() + self.hub.memory() + self.traces.memory();

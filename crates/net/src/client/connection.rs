@@ -21,7 +21,7 @@ use thiserror::Error;
 const READ: usize = 256 * 1024;
 /// Bytes of frames that are gathered before they are written.
 const WRITE: usize = 256 * 1024;
-/// How long a forwarder may take to accept a connection over TCP. The system's own limit is
+/// The time in which a forwarder must accept a connection over TCP. The system's own limit is
 /// minutes, in which no signal and no patience would count.
 const ACCEPTED_WITHIN: std::time::Duration = std::time::Duration::from_secs(3);
 /// The shortest wait while the socket takes nothing: no frame that is due can be sent then.
@@ -67,13 +67,13 @@ pub enum ConnectError {
 }
 
 impl ConnectError {
-    /// A forwarder may be there later: the error is no property of what listens now.
+    /// A forwarder may appear later: the error is no property of the program that listens now.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         !matches!(self, ConnectError::NotNdn { .. } | ConnectError::Closed(Address::Embedded))
     }
 
-    /// A forwarder is there, and does not accept connections at present.
+    /// A forwarder exists, and does not accept connections at present.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
@@ -85,7 +85,7 @@ impl ConnectError {
         }
     }
 
-    /// No forwarder is there at present.
+    /// No forwarder listens at present.
     #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(self, ConnectError::NoSocket(_) | ConnectError::NobodyListens(_))
@@ -137,7 +137,7 @@ impl Connection {
     /// Connects to the forwarder at `address`. Over TCP, it may take at most 3 s.
     ///
     /// # Errors
-    /// There is none, or it cannot be reached.
+    /// No forwarder listens there, or it cannot be reached.
     pub fn open(address: Address) -> Result<Connection, ConnectError> {
         let socket = connect(&address).map_err(|error| unreachable(&address, error))?;
         Ok(Connection::over(address, socket))
@@ -147,7 +147,7 @@ impl Connection {
     /// socket at all, over TCP longer than a second.
     ///
     /// # Errors
-    /// There is none, or it cannot be reached now: see [`ConnectError::is_busy`].
+    /// No forwarder listens there, or it cannot be reached now: see [`ConnectError::is_busy`].
     pub fn open_soon(address: Address) -> Result<Connection, ConnectError> {
         let socket = connect_soon(&address).map_err(|error| unreachable(&address, error))?;
         Ok(Connection::over(address, socket))
@@ -220,7 +220,7 @@ impl Connection {
         &self.address
     }
 
-    /// How many Interests for datasets were sent, which the forwarder's counters count as well.
+    /// The number of Interests for datasets sent; the forwarder's counters count them as well.
     #[must_use]
     pub fn asked(&self) -> u64 {
         self.asked
@@ -241,9 +241,9 @@ impl Connection {
         &self.signer
     }
 
-    /// The time to sign the next command with, in milliseconds since 1970. Replay checks want the
-    /// time of a key's signatures to increase: two commands of one millisecond are signed as if
-    /// they were of two.
+    /// The time to sign the next command with, in milliseconds since 1970. Replay checks require
+    /// the times of a key's signatures to increase: of two commands in one millisecond, the second
+    /// has the time of the next one.
     pub(super) fn next_command_ms(&mut self) -> u64 {
         self.signed_ms = unix_millis().max(self.signed_ms.saturating_add(1));
         self.signed_ms
@@ -255,8 +255,8 @@ impl Connection {
         self.clock.now()
     }
 
-    /// An event counter (eventfd(2)) that ends a turn when another thread rings it, so that an
-    /// endpoint is asked again what it has to send.
+    /// An event counter (eventfd(2)) that ends a turn when another thread rings it, so that the
+    /// endpoint is polled again for packets to send.
     pub fn wake_on(&mut self, bell: OwnedFd) {
         self.bell = Some(bell);
     }
@@ -305,7 +305,7 @@ impl Connection {
         self.send(self.clock.now(), endpoint)
     }
 
-    /// The same for what came: hands it over.
+    /// The same for received frames: hands them over.
     ///
     /// # Errors
     /// The connection is lost.
@@ -321,7 +321,7 @@ impl Connection {
         PollFd::from_borrowed_fd(self.socket.as_fd(), flags)
     }
 
-    /// Gathers frames and writes them, until there are none or the socket takes no more.
+    /// Gathers frames and writes them, until none is left or the socket takes no more.
     fn send(&mut self, now: Time, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
         let datagrams = matches!(self.socket, Socket::Udp(_));
         if datagrams {
@@ -353,8 +353,8 @@ impl Connection {
         }
     }
 
-    /// Waits until there is something to read, or room to write what waits, or `wake`; true if it
-    /// is worth reading.
+    /// Waits until the socket is readable, or has room for waiting bytes, or `wake`. Returns true
+    /// if it is worth reading.
     fn wait(&self, now: Time, wake: Time) -> io::Result<bool> {
         let socket = self.poll_fd();
         let bell = self.bell.as_ref().map(|bell| PollFd::new(bell, PollFlags::IN));
@@ -421,7 +421,7 @@ impl Connection {
     }
 }
 
-/// Hands a frame on, unless there is nothing in it but what concerns the connection itself.
+/// Hands a frame on, unless it concerns only the connection itself.
 fn hand_on(now: Time, frame: &[u8], capabilities: &mut Capabilities, endpoint: &mut dyn Endpoint) {
     const LONGEST_IDLE: usize = 64;
     if frame.len() <= LONGEST_IDLE

@@ -5,12 +5,12 @@ use control::{Duration, Time};
 use packet::{Bytes, Component, Data, Interest, InterestBuf, LpPacket, Name};
 use thiserror::Error;
 
-/// How long one Interest waits for its answer, and how often it is tried.
+/// The time for which one Interest waits for its answer, and the number of attempts.
 const ATTEMPT: Duration = Duration::from_secs(2);
 const ATTEMPTS: u32 = 3;
 
-/// Of several questions, how much later than a later one an earlier one may be answered. Forwarders
-/// answer in the order in which they are asked; datagrams may overtake each other.
+/// With several questions, the time for which the answer to an earlier one may come after that to a
+/// later one. Forwarders answer in the order of the questions; datagrams may overtake each other.
 const GRACE: Duration = Duration::from_millis(250);
 
 /// Segments that are read at most: 64 MB.
@@ -54,8 +54,8 @@ impl Connection {
         self.rest(name, &packet)
     }
 
-    /// Reads a dataset if the forwarder has it, and `other` if not. Both are asked for at once,
-    /// because not every forwarder says that it has no such dataset.
+    /// Reads a dataset if the forwarder has it, and `other` if not. Both are requested at once,
+    /// because not every forwarder reports that it has no such dataset.
     ///
     /// # Errors
     /// See [`Connection::dataset`].
@@ -126,7 +126,7 @@ pub enum Found {
     Other(Vec<u8>),
 }
 
-/// The Interest for what a dataset begins with.
+/// The Interest for the first segment of a dataset.
 fn beginning(name: &Name) -> InterestBuf {
     let (can_be_prefix, must_be_fresh) = (true, true);
     InterestBuf { can_be_prefix, must_be_fresh, ..InterestBuf::new(name.clone()) }
@@ -152,7 +152,7 @@ pub(super) fn malformed(name: &Name, why: &'static str) -> DatasetError {
 /// Interests that are sent together.
 struct Questions {
     all: Vec<Question>,
-    /// How many were sent.
+    /// The number of sent Interests.
     sent: usize,
     /// When the first answer came.
     answered_at: Option<Time>,
@@ -228,8 +228,8 @@ mod tests {
         uri.parse().unwrap()
     }
 
-    /// A forwarder that answers what is under `/known`, and says nothing of anything else; returns
-    /// the names that it was asked for once the connection is closed.
+    /// A forwarder that answers Interests below `/known`, and no others. Returns the names of the
+    /// Interests once the connection is closed.
     fn forwarder(listener: &UnixListener) -> Vec<Name> {
         let (mut stream, _) = listener.accept().unwrap();
         let (mut bytes, mut asked) = (Vec::new(), Vec::new());
@@ -287,7 +287,7 @@ mod tests {
     /// A frame with an answer, and one with the rejection of the same question.
     type Replies = (Vec<u8>, Vec<u8>);
 
-    /// Two questions, and what may be said to each.
+    /// Two questions, and the possible replies to each.
     fn questions() -> (Questions, [Replies; 2]) {
         let both = [name("/a"), name("/b")].map(|name| beginning(&name));
         let frames = both.clone().map(|asked| {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Packets of the stream that are asked for at a time.
 const WINDOW: u64 = 16;
 
-/// How long an Interest stays pending; another one is sent before it expires.
+/// The time for which an Interest stays pending; another one is sent before it expires.
 const LIFETIME: Duration = Duration::from_secs(4);
 const AGAIN: Duration = Duration::from_secs(3);
 

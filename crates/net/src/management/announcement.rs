@@ -1,4 +1,4 @@
-//! Prefix announcements that an application commands: whether they hold now, and for how long.
+//! Prefix announcements in applications' commands: their validity and its duration.
 
 use packet::{Name, PrefixAnnouncement, SignatureType};
 use security::Validity;

@@ -14,13 +14,13 @@ use security::{Validator, certificate};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How often a certificate is asked for: by the routes and of the faces in turn.
+/// The number of Interests for a certificate: by the routes and to the faces in turn.
 const ATTEMPTS: usize = 4;
 
-/// How long each Interest waits.
+/// The time for which each Interest waits.
 const ATTEMPT: Duration = Duration::from_secs(1);
 
-/// How long something may wait for all the certificates of its chain together.
+/// The time limit for all certificates of a chain together.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Certificates that are requested at a time, and those of them that one face needs.
@@ -47,7 +47,7 @@ pub(super) enum What {
 #[derive(Clone, Debug)]
 pub(super) struct ReceivedAnnouncement {
     pub announcement: Bytes,
-    /// How long a route by it may live.
+    /// The maximum lifetime of a route by it.
     pub longest: Duration,
 }
 
@@ -79,7 +79,7 @@ impl Waiting {
 struct Fetch {
     name: Name,
     validators: Vec<Arc<Validator>>,
-    /// The faces of those who wait.
+    /// The faces of the waiting commands.
     faces: Vec<FaceId>,
     attempt: usize,
     /// When the attempt ends.
@@ -94,7 +94,7 @@ impl Fetch {
     }
 }
 
-/// The certificates that are asked for, and what waits for them.
+/// The certificates that are being fetched, and the commands that wait for them.
 #[derive(Debug, Default)]
 pub(super) struct Certificates {
     fetches: Vec<Fetch>,

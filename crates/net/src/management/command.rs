@@ -1,6 +1,6 @@
-//! Command Interests: what they ask for, and whether they are whole.
+//! Command Interests: their parameters and their integrity.
 //!
-//! Two forms are about: signed Interests of packet format v0.3, and the older form whose timestamp,
+//! There are two forms: signed Interests of packet format v0.3, and the older form whose timestamp,
 //! nonce and signature are name components. A digest is checked here, so that a damaged command is
 //! not executed; the [authority](super::authority) knows the accepted signatures.
 
@@ -61,14 +61,14 @@ pub enum Asked<'a> {
     Announcement(&'a [u8]),
 }
 
-/// A signature, and what it covers.
+/// A signature, and the bytes that it covers.
 #[derive(Clone, Debug)]
 pub struct Claim<'a> {
     /// Its type.
     pub kind: SignatureType,
-    /// The key that it says made it.
+    /// The key that it names.
     pub key: Option<KeyLocator<'a>>,
-    /// When it says it was made, in milliseconds since 1970.
+    /// Its stated time, in milliseconds since 1970.
     pub time_ms: Option<u64>,
     /// The nonce that makes it unique.
     pub nonce: Option<&'a [u8]>,

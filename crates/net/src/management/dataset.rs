@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// Bytes of content in one packet.
 const PAYLOAD: usize = 8000;
 
-/// How long segments behind the first can be asked for.
+/// The time for which segments behind the first can be requested.
 const KEPT: Duration = Duration::from_secs(10);
 
 /// Datasets of more than one segment that are kept at a time.
@@ -44,8 +44,8 @@ impl Datasets {
     }
 
     /// Makes a dataset of `content` and returns its first segment; `None` if the Interest asks for
-    /// a version or segment, or wants the bare name and nothing below it. Earlier ones of more than
-    /// `most` bytes of memory are let go of.
+    /// a version or segment, or only for the bare name. Drops earlier ones that take more than
+    /// `most` bytes of memory.
     pub fn publish(
         &mut self,
         now: Time,
@@ -79,7 +79,7 @@ impl Datasets {
         first
     }
 
-    /// Lets go of what is too old.
+    /// Drops datasets that are too old.
     pub fn forget(&mut self, now: Time) {
         for shelf in [&mut self.kept, &mut self.short] {
             while shelf.front().is_some_and(|(until, _)| *until <= now) {

@@ -31,7 +31,7 @@ pub enum FaceEvent {
     Down = 4,
 }
 
-/// An Interest for what is still to happen.
+/// An Interest for a future event.
 #[derive(Debug)]
 struct Waiting {
     /// The event; `None` is any.
@@ -44,7 +44,7 @@ struct Waiting {
 pub(super) struct Events {
     /// The number of the next one.
     next: u64,
-    /// When the last ones happened, and what.
+    /// The times and the contents of the last events.
     kept: VecDeque<(Time, Vec<u8>)>,
     waiting: Vec<Waiting>,
     ready: VecDeque<Bytes>,

@@ -16,7 +16,7 @@ const KEPT: usize = 256 << 10;
 pub(super) struct Hub {
     /// 1*Name
     content: Vec<u8>,
-    /// Apart from what applications ask for: peers must not push that out.
+    /// Apart from the datasets of applications: peers must not push those out.
     datasets: Datasets,
 }
 
@@ -47,7 +47,7 @@ impl Hub {
         published.or_else(|| self.datasets.publish(now, wall_ms, interest, &self.content, KEPT))
     }
 
-    /// Lets go of what is too old.
+    /// Drops datasets that are too old.
     pub fn forget(&mut self, now: Time) {
         self.datasets.forget(now);
     }

@@ -128,7 +128,7 @@ impl Management {
         }
     }
 
-    /// Judges again what has waited; gives the next answer.
+    /// Judges waiting commands again; returns the next answer.
     pub fn resume(&mut self, host: &mut Host<'_>, now: Time) -> Option<Answer> {
         while let Some(waiting) = self.certificates.poll_ready() {
             let Waiting { what, from, since, wall_ms, is_last } = waiting;

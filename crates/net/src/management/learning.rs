@@ -23,7 +23,7 @@ pub(super) struct Reception {
     pub is_last: bool,
 }
 
-/// Announcements that are known at most: what one neighbour says must not fill the tables.
+/// The maximum number of known announcements: one neighbour must not fill the tables.
 const MOST: usize = 10_000;
 
 impl Management {

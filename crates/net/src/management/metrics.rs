@@ -33,7 +33,8 @@ impl Family {
         format!("{}_{kind}", self.name)
     }
 
-    /// Prometheus' own word for its type: what only grows is a counter, and ends in `_total`.
+    /// Prometheus' own word for its type: a value that only grows is a counter, and ends in
+    /// `_total`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.name.ends_with("_total") {
@@ -80,7 +81,7 @@ impl Node<'_> {
     }
 }
 
-/// A face with what it has counted.
+/// A face with its counters.
 struct Face<'a> {
     info: &'a FaceInfo,
     counters: &'a FaceCounters,

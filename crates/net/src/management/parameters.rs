@@ -59,7 +59,7 @@ pub struct ControlParameters {
     pub strategy: Option<Name>,
     /// Milliseconds that a route lives.
     pub expiration_ms: Option<u64>,
-    /// How long a face lives.
+    /// The lifetime of a face.
     pub persistency: Option<u64>,
     /// Nanoseconds.
     pub marking_interval_ns: Option<u64>,

@@ -43,7 +43,7 @@ impl Rejections {
         self.faces.values().map(|quiet| quiet.until).min()
     }
 
-    /// Writes how many more were rejected.
+    /// Writes the number of further rejections.
     pub fn on_deadline(&mut self, now: Time) {
         self.faces.retain(|face, quiet| {
             if quiet.until > now {

@@ -87,7 +87,7 @@ pub struct Rib {
 }
 
 /// Bytes of memory that a route takes: its places in trees that are half full, the name in each,
-/// and what the FIB was given.
+/// and its next hop in the FIB.
 fn bytes(prefix: &Name) -> usize {
     832 + 3 * memory::block(prefix.as_ref().as_bytes().len())
 }
@@ -104,7 +104,7 @@ impl Rib {
         self.entries.iter().map(|(prefix, entry)| (prefix, &entry.routes))
     }
 
-    /// How many routes a face has.
+    /// The number of routes of a face.
     #[must_use]
     pub fn routes_of(&self, face: FaceId) -> usize {
         self.by_face.get(&face).map_or(0, BTreeSet::len)
@@ -166,7 +166,7 @@ impl Rib {
         Ok(())
     }
 
-    /// Removes a route; says whether it was there.
+    /// Removes a route; returns true if it existed.
     pub fn remove(&mut self, forwarder: &mut Forwarder, prefix: &Name, key: RouteKey) -> bool {
         let Some(entry) = self.entries.get_mut(prefix) else { return false };
         let before = entry.passed_on();

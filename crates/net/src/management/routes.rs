@@ -149,7 +149,7 @@ impl<'a> Routes<'a> {
         }
     }
 
-    /// `rib/unregister`; removing what is not there is a success, too.
+    /// `rib/unregister`; removing a missing route is a success, too.
     fn unregister(&mut self, asked: &ControlParameters) -> ControlResponse {
         let Some(prefix) = &asked.name else { return missing_name(asked) };
         let face = self.face(asked);
@@ -190,7 +190,7 @@ impl<'a> Routes<'a> {
         ControlResponse::new(200, "Success", body)
     }
 
-    /// `fib/remove-nexthop`; removing what is not there is a success, too.
+    /// `fib/remove-nexthop`; removing a missing next hop is a success, too.
     fn remove_next_hop(&mut self, asked: &ControlParameters) -> ControlResponse {
         let Some(prefix) = &asked.name else { return missing_name(asked) };
         let face = self.face(asked);

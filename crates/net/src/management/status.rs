@@ -59,7 +59,7 @@ fn text(out: &mut Vec<u8>, typ: u64, value: &str) {
     tlv::put_tlv(out, typ, value.as_bytes());
 }
 
-/// Puts what `write` appends into an element.
+/// Puts the bytes that `write` appends into an element.
 fn nested(out: &mut Vec<u8>, typ: u64, write: impl FnOnce(&mut Vec<u8>)) {
     let mut value = Vec::new();
     write(&mut value);

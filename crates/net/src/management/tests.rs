@@ -375,7 +375,7 @@ fn counters_are_json_and_current() {
     }
 }
 
-/// The Data of an announcement of `prefix`, as long as it says.
+/// The Data of an announcement of `prefix`, valid for `lives_ms`.
 fn announcement(prefix: &str, lives_ms: u64) -> Bytes {
     let name = format!("{prefix}/32=PA/v=1/seg=0").parse().unwrap();
     let mut content = Vec::new();

@@ -45,7 +45,7 @@ const MARGIN_MS: u64 = 100;
 /// A trace without a reader for this long ends.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A bit of the Flags of `trace/start`: the packets are wanted, and not only what they are.
+/// A bit of the Flags of `trace/start`: records contain the packets, not only their description.
 pub const WITH_PACKETS: u64 = 1;
 
 /// An Interest for a packet of a stream that is still to come.
@@ -149,8 +149,8 @@ impl Traces {
         }
     }
 
-    /// Answers an Interest for a packet of a stream, now or later. The stream of another face is
-    /// none.
+    /// Answers an Interest for a packet of a stream, now or later. Streams of other faces have no
+    /// answer.
     pub fn ask(
         &mut self,
         now: Time,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) struct Announcers {
     /// The accepted signers; `None` accepts all.
     validator: Option<Arc<Validator>>,
-    /// How long the checks took.
+    /// The times of the checks.
     checks: Checks,
 }
 
@@ -21,7 +21,7 @@ impl Announcers {
         self.validator = validator;
     }
 
-    /// How long the checks took.
+    /// The times of the checks.
     pub fn checks(&self) -> &Checks {
         &self.checks
     }

@@ -2,7 +2,7 @@
 //!
 //! Each interface has one socket that receives: it is bound to the interface and to NDN's
 //! EtherType, and the daemon finds the face by the addresses in the frame. Each face has a socket
-//! of its own that only sends, so that the kernel says for each face when it takes more.
+//! of its own that only sends, so that the kernel reports for each face when it takes more.
 
 use super::udp::UdpOptions;
 use super::{Progress, SendError, SendFrames};
@@ -63,7 +63,7 @@ impl Device {
     /// The interface of this name.
     ///
     /// # Errors
-    /// There is none, it is down, or it is not an Ethernet interface.
+    /// The interface does not exist, is down, or is not an Ethernet interface.
     pub fn find(name: &str) -> io::Result<Device> {
         let (link, address) = Device::state(name)?;
         let index = link.index() as usize;
@@ -255,8 +255,8 @@ impl Receiver {
     /// A frame that belongs to this interface and can have come from another station.
     ///
     /// The kernel takes the tag off a frame of a VLAN, and passes it to the sockets of the parent
-    /// interface as well: with the number of the VLAN's interface, or as another host's if there is
-    /// none.
+    /// interface as well: with the number of the VLAN's interface, or as another host's if the host
+    /// has no such interface.
     fn check<'a>(&self, address: &LinkAddr, bytes: &'a [u8]) -> Option<Received<'a>> {
         let is_here = matches!(
             address.pkttype(),

@@ -101,8 +101,8 @@ impl LocalListener {
             Err(e) => return Err(UnixListenError::System { path: path.to_owned(), source: e }),
         }
         let listener = UnixListener::bind(path).map_err(UnixListenError::system(path))?;
-        // Whatever the umask. Until the permissions are set, no other user may connect: without a
-        // umask the group, which is changed first.
+        // This does not depend on the umask. Until the permissions are set, no other user may
+        // connect, except for the group if the umask is empty; so the group is changed first.
         if access.gid.is_some()
             && let Err(error) = std::os::unix::fs::chown(path, None, access.gid)
         {
@@ -116,8 +116,8 @@ impl LocalListener {
         Ok(opened)
     }
 
-    /// Makes a symbolic link to the socket, for clients that look elsewhere. A link that is there
-    /// is replaced, anything else left alone.
+    /// Makes a symbolic link to the socket, for clients that look elsewhere. Replaces an existing
+    /// link, and leaves other files alone.
     ///
     /// # Errors
     /// See [`UnixListenError`].

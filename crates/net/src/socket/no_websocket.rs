@@ -7,7 +7,7 @@ use mio::net::TcpStream;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// The forwarder's end of a connection. There is none.
+/// The forwarder's end of a connection, which does not exist.
 #[derive(Debug)]
 pub enum WebSocket {}
 

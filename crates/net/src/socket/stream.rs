@@ -34,8 +34,8 @@ impl Socket {
         }
     }
 
-    /// The user whose program is at the other end, if it is on this host and the kernel says so.
-    /// Over a Unix socket that is who connected; a TCP connection is looked up.
+    /// The user whose program is at the other end, if it is on this host and the kernel reports it.
+    /// Over a Unix socket this is the user who connected; a TCP connection is looked up.
     #[must_use]
     pub fn account(&self) -> Option<Account> {
         match self {
@@ -102,7 +102,7 @@ impl From<io::Error> for StreamError {
     }
 }
 
-/// A stream with what was read and written in part.
+/// A stream, with bytes that were read or written in part.
 #[derive(Debug)]
 pub struct Stream {
     socket: Socket,
@@ -136,7 +136,7 @@ impl Stream {
     /// `buffer` has [`READ_BUFFER`] bytes and is shared between streams.
     ///
     /// # Errors
-    /// The connection broke, or what came is no frame; close the face.
+    /// The connection broke, or the received bytes are no frame; close the face.
     pub fn receive(
         &mut self,
         buffer: &mut [u8],
@@ -153,7 +153,7 @@ impl Stream {
             self.unframer.frames(&buffer[..kept + bytes], &mut each)?;
             match read {
                 Ok(0) => return Ok(Progress::Closed),
-                // A read that is short found the socket empty; what comes later is a new edge.
+                // After a short read the socket is empty; later bytes are a new edge.
                 Ok(n) if n < room => return Ok(Progress::Blocked),
                 Ok(n) => taken += n,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(Progress::Blocked),
@@ -164,8 +164,8 @@ impl Stream {
         Ok(Progress::More)
     }
 
-    /// Sends what `fill` appends until `fill` has nothing (it returns false then), the kernel takes
-    /// no more, or `budget` bytes were sent.
+    /// Sends the frames that `fill` appends until `fill` has none (it returns false then), the
+    /// kernel takes no more, or `budget` bytes were sent.
     ///
     /// # Errors
     /// The connection broke; close the face.
@@ -203,8 +203,8 @@ impl Stream {
         }
     }
 
-    /// Takes a buffer that faces lend each other to collect what they send, unless something waits
-    /// in its own.
+    /// Takes a buffer that faces lend each other to collect frames to send, unless bytes wait in
+    /// its own.
     pub fn borrow(&mut self, spare: &mut Vec<u8>) {
         if self.out.is_empty() {
             std::mem::swap(&mut self.out, spare);
@@ -227,13 +227,13 @@ impl Stream {
         }
     }
 
-    /// Bytes of memory that it holds for what waits to be sent.
+    /// Bytes of memory that it holds for waiting frames.
     #[must_use]
     pub fn memory(&self) -> usize {
         memory::block(self.out.capacity())
     }
 
-    /// Bytes that were taken for sending and that the kernel has not taken yet.
+    /// Bytes taken for sending that the kernel has not taken yet.
     #[must_use]
     pub fn unsent(&self) -> usize {
         self.out.len() - self.written
@@ -332,7 +332,7 @@ mod tests {
         };
         let stopped = stream.send(64 << 20, |out| fill(&mut filled, out)).unwrap();
         assert_eq!(stopped, Progress::Blocked);
-        // No more than one chunk was taken beyond what the kernel holds.
+        // No more than one chunk was taken beyond the kernel's buffer.
         assert!(stream.unsent() > 0 && stream.unsent() <= WRITE_CHUNK + 4000);
         let mut read = 0;
         let mut sink = vec![0; 1 << 20];

@@ -1,9 +1,9 @@
 //! Commands that no key vouches for: a digest, or a signature that no rule asks to verify.
 //!
-//! Several applications sign so at a time, so their times need not increase, as those of one key
-//! do. Each command has a time near this host's and a nonce, and is accepted once: its digest is
-//! remembered for as long as its time would be accepted. A full memory rejects new commands and
-//! forgets none of these.
+//! Several applications sign in this way at a time, so their times need not increase, unlike those
+//! of one key. Each command has a time near this host's and a nonce, and is accepted once: its
+//! digest is remembered until its time is no longer accepted. A full memory rejects new commands
+//! and forgets none of these.
 
 use super::super::command::{Arrival, Claim, Rejection};
 use control::{Duration, Time};
@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 pub(super) const LOCAL: usize = 65_536;
 pub(super) const REMOTE: usize = 8192;
 
-/// How often commands that may be forgotten are looked for: in general, and where a face has used
-/// up its share.
+/// The intervals at which expired commands are looked for: in general, and if a face has used up
+/// its share.
 const LOOK: Duration = Duration::from_secs(10);
 const LOOK_FULL: Duration = Duration::from_secs(1);
 
@@ -42,7 +42,7 @@ struct Accepted {
 pub(super) struct AcceptedCommands {
     most: usize,
     accepted: BTreeMap<Digest, Accepted>,
-    /// How many of them came over a face.
+    /// The number of them by face.
     by_face: BTreeMap<FaceId, usize>,
     looked: Time,
 }
@@ -118,7 +118,7 @@ impl AcceptedCommands {
 
     /// Forgets commands whose time is too long ago, by both clocks: a wall clock that is set
     /// forward and back makes none of them acceptable again. After it was set back, a command may
-    /// have a time that is still to come; it is forgotten only where its place is needed.
+    /// have a time in the future; it is forgotten only if its place is needed.
     fn forget(&mut self, now: Time, wall_ms: u64, from: FaceId) {
         let is_needed = !self.has_room(from);
         let pause = if is_needed { LOOK_FULL } else { LOOK };
@@ -210,7 +210,7 @@ mod tests {
         assert!(admit(&mut once, (4, 4), WALL, now).is_ok());
         // Accepted commands are still known.
         assert!(admit(&mut once, (3, 1000), WALL, now).unwrap_err().contains("accepted before"));
-        // When the times are too long ago, all of it is there again.
+        // When the times are too long ago, all of the memory is free again.
         assert_eq!(accepted(&mut once, 1, (121, WALL + 121_000)), 50);
         assert_eq!(once.memory(), 50 * EACH);
     }

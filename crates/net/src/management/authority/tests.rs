@@ -248,7 +248,7 @@ fn customer(operator: &(SecretKey, Certificate), identity: &str) -> (SecretKey, 
     (secret, own.issued(&signer, &issue))
 }
 
-/// The decision of a rule with these trust rules on the customer `/op/{who}` who registers `/a/b`.
+/// The decision of a rule with these trust rules on the customer `/op/{who}`, who registers `/a/b`.
 fn trusted(rules: &[(&str, &str)], who: &str, offers: bool) -> Result<(), String> {
     use security::trust::{Rule as Allows, Schema, Subject};
     let operator = key(1);

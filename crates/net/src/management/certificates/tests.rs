@@ -98,7 +98,7 @@ fn each_face_and_all_together_have_bounds() {
     }
     let rejected = all.wait(Time(0), &missing(named(99)), waiting(1)).unwrap_err();
     assert!(rejected.contains("too many certificates"), "{rejected}");
-    // More may wait for what is asked for already, up to a bound.
+    // More may wait for a certificate that is being fetched, up to a bound.
     for _ in FETCHES_OF_FACE..WAITING_OF_FACE {
         all.wait(Time(0), &missing(named(0)), waiting(1)).unwrap();
     }

@@ -1,4 +1,4 @@
-//! How much of each thing commands may make.
+//! The maximum number of each thing that commands may make.
 
 use super::*;
 

@@ -8,7 +8,7 @@ use packet::tlv::{Reader, types};
 use packet::{Name, NameRef};
 use std::collections::VecDeque;
 
-/// Bytes of records a second that a trace takes, and how much of a second it takes at once.
+/// Bytes of records per second that a trace takes, and the number that it takes at once.
 const RATE: u64 = 16_000_000;
 const BURST: u64 = RATE / 4;
 
@@ -131,8 +131,8 @@ impl Recorder {
         self.tapes.is_empty() && !self.logs_packets && !self.logs_steps
     }
 
-    /// From now on writes the log lines that the configuration asks for; says whether it asks for
-    /// any.
+    /// Writes the log lines that the configuration asks for from now on. Returns true if it asks
+    /// for any.
     pub fn log(&mut self) -> bool {
         self.logs_packets = tracing::enabled!(target: PACKETS, tracing::Level::DEBUG);
         self.logs_steps = tracing::enabled!(target: STEPS, tracing::Level::TRACE);
@@ -195,7 +195,7 @@ impl Recorder {
                 self.leaves(face, event, Action::Dropped(reason.name().to_owned()));
             }
             Step::Handled => self.finish(),
-            // The others say how a packet came there, and are for the log.
+            // The other steps show the way of a packet, and are for the log.
             _ => {}
         }
     }
@@ -293,7 +293,8 @@ impl Recorder {
         self.logs_packets || self.tapes.iter().any(|tape| tape.selection.wants(face, name))
     }
 
-    /// The packet that arrived has been handled: writes its record and those of what it sent.
+    /// The packet that arrived has been handled: writes its record and those of the packets that
+    /// it caused.
     fn finish(&mut self) {
         if let Some(Journey { draft: Some(at), action, .. }) = self.journey.take()
             && let Some(record) = self.drafts.get_mut(at)
@@ -374,7 +375,7 @@ mod tests {
     use super::*;
     use packet::DataBuf;
 
-    /// Its own record says that it was a range; each segment has a record with what became of it.
+    /// Its own record shows a range; each segment has a record with its result.
     #[test]
     fn segments_of_a_range_have_records_of_their_own() {
         let mut recorder = Recorder::default();
