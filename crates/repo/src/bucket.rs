@@ -44,7 +44,7 @@ const OLD: SignedDuration = SignedDuration::from_hours(24);
 /// The file in a staging's folder that lists uploads in parts.
 const BEGUN: &str = "uploads";
 
-/// Opens a store in a bucket. With `is_new`, it is made if there is none.
+/// Opens a store in a bucket. With `is_new`, a missing store is made.
 pub fn open(at: &BucketAddress, cache: &Path, is_new: bool) -> Result<Store, StoreError> {
     let settings = Settings::of_user()
         .map_err(|why| Box::new(BucketError::new("use", at.to_string(), Cause::Settings, why)))?;
@@ -186,7 +186,7 @@ impl BucketVolume {
         self.client.address().key(&format!("log/{number:016}"))
     }
 
-    /// The nonce of a change; `None` if there is no such change.
+    /// The nonce of a change; `None` if the change does not exist.
     fn nonce(&self, number: u64) -> Result<Option<u64>, StoreError> {
         let key = self.change_key(number);
         let Some(head) = objects::beginning(&self.client, &key, HEAD)? else { return Ok(None) };

@@ -56,7 +56,7 @@ impl<'a> Change<'a> {
         self.arrived.insert(digest, upload);
     }
 
-    /// The signatures of what is added from now on were not verified.
+    /// The signatures of later additions were not verified.
     pub fn unverified(&mut self) {
         self.is_unverified = true;
     }
@@ -254,7 +254,7 @@ pub fn number(
 }
 
 /// Removes a named thing from the index. Returns the blobs that no entry has any more; `None` if
-/// there is no such thing.
+/// the thing does not exist.
 pub fn take_out(
     store: &Store,
     write: &WriteTransaction,

@@ -11,7 +11,7 @@ pub struct BucketError {
     text: String,
 }
 
-/// The kind of a failure, which decides what the user can do.
+/// The kind of a failure, by which the user chooses the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The object does not exist.
@@ -41,7 +41,7 @@ pub enum Cause {
 }
 
 impl BucketError {
-    /// A failure of what is done with an object: `read`, `write`, `list` or `remove`.
+    /// A failure of an action on an object: `read`, `write`, `list` or `remove`.
     #[cfg(feature = "s3")]
     pub(crate) fn new(action: &'static str, object: String, cause: Cause, text: String) -> Self {
         BucketError { action, object, cause, text }

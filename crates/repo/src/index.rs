@@ -13,7 +13,7 @@ pub const ENTRIES: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("
 pub const TOPS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("tops");
 /// The members of such an entry: its number, and that of the member.
 pub const MEMBERS: TableDefinition<'static, (u64, u64), ()> = TableDefinition::new("members");
-/// How often an entry is a top or a member.
+/// The number of times that an entry is a top or a member.
 pub const HOLDS: TableDefinition<'static, u64, u64> = TableDefinition::new("holds");
 /// Blobs by digest: their size, and the number of entries that have it.
 pub const BLOBS: TableDefinition<'static, &[u8; 32], (u64, u64)> = TableDefinition::new("blobs");

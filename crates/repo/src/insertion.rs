@@ -55,8 +55,7 @@ impl<'a> Insertion<'a> {
         self.quota = quota;
     }
 
-    /// The signatures of what is added from now on were not verified: those that the store has
-    /// stay.
+    /// The signatures of later additions were not verified: the signatures that the store has stay.
     ///
     /// # Errors
     /// The change cannot be written.

@@ -22,8 +22,8 @@ pub struct Freed {
 }
 
 impl Store {
-    /// Removes a named thing, and the bytes that no other one has. Returns `None` if there is no
-    /// such thing. It works on a full disk as well, with the room that the store reserves.
+    /// Removes a named thing, and the bytes that no other one has. Returns `None` if the thing does
+    /// not exist. It works on a full disk as well, with the room that the store reserves.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -46,7 +46,7 @@ impl Store {
     }
 
     /// Removes a named thing from the index. Returns the blobs that no entry has any more; `None`
-    /// if there is no such thing.
+    /// if the thing does not exist.
     fn take_out(&self, top: u64) -> Result<Option<Vec<Blob>>, StoreError> {
         let mut tries = 0;
         loop {

@@ -32,7 +32,7 @@ fn write(path: &Path) -> io::Result<()> {
     file.write_all(&vec![0; SIZE])
 }
 
-/// Frees the room. Returns false if there is none.
+/// Frees the room. Returns false if none is reserved.
 pub fn release(store: &Path) -> bool {
     std::fs::remove_file(path(store)).is_ok()
 }

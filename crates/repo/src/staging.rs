@@ -286,7 +286,7 @@ impl Staging {
                 .map_err(|error| StoreError::file(&self.folder)(error.into()));
         }
         self.files.values().try_for_each(|staged| {
-            // A file that has been moved to its place is there already.
+            // A missing file has been moved to its place already.
             match File::open(&staged.path) {
                 Ok(file) => file.sync_all().map_err(StoreError::file(&staged.path)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

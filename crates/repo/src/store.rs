@@ -104,7 +104,7 @@ pub struct Usage {
 pub struct Serving(#[expect(dead_code, reason = "the lock ends with the file")] File);
 
 impl Store {
-    /// Opens the store in `folder`, and makes it if there is none.
+    /// Opens the store in `folder`. A missing store is made.
     ///
     /// # Errors
     /// The folder or the index cannot be made or opened, is damaged, or is of a newer program.
@@ -117,7 +117,7 @@ impl Store {
     /// Opens the store in `folder`.
     ///
     /// # Errors
-    /// As for [`Store::create`], or there is none.
+    /// As for [`Store::create`], or the store does not exist.
     pub fn open(folder: &Path) -> Result<Store, StoreError> {
         match folder.join("index").try_exists() {
             Ok(true) => Store::begin(folder, &Folder::shared(folder), false),
@@ -126,8 +126,8 @@ impl Store {
         }
     }
 
-    /// Opens the index in `folder` of a store whose bytes are on `volume`, and makes it if `is_new`
-    /// and there is none.
+    /// Opens the index in `folder` of a store whose bytes are on `volume`. With `is_new`, a missing
+    /// index is made.
     pub(crate) fn begin(
         folder: &Path,
         volume: &Arc<dyn Volume>,
@@ -297,7 +297,7 @@ impl Store {
         })
     }
 
-    /// Begins a change of the index, of whatever format.
+    /// Begins a change of an index of any format.
     pub(crate) fn begin_write(&self) -> Result<Writing<'_>, redb::Error> {
         let transaction = self.db()?.begin_write()?;
         self.writing.fetch_add(1, Ordering::AcqRel);
@@ -432,7 +432,7 @@ fn sync_above(folder: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Adds to a number of [`NUMBERS`], and returns what it was.
+/// Adds to a number of [`NUMBERS`], and returns the number before.
 pub(crate) fn add(write: &WriteTransaction, number: &str, change: i64) -> Result<u64, redb::Error> {
     let mut numbers = write.open_table(NUMBERS)?;
     let before = numbers.get(number)?.map_or(0, |number| number.value());

@@ -39,7 +39,7 @@ fn record(number: u64) -> String {
     format!("entry {number} of the index")
 }
 
-/// A source that is read from its beginning, and the SHA-256 of what was read.
+/// A source that is read from its beginning, and the SHA-256 of the bytes read.
 struct Summed {
     source: Box<dyn Source>,
     sum: Arc<Mutex<Sum>>,

@@ -45,7 +45,7 @@ pub trait Volume: Send + Sync {
     /// Makes staged bytes durable, before the transaction that names them.
     fn receive(&self, staging: &mut Staging) -> Result<(), StoreError>;
 
-    /// True if the bytes of a blob that the index names are there.
+    /// True if the volume has the bytes of a blob that the index names.
     fn has(&self, blob: &Blob) -> bool;
 
     /// Lets received blobs take their places, durably. After an error, those that are new (true)
@@ -55,13 +55,13 @@ pub trait Volume: Send + Sync {
     /// The place of a blob.
     fn find(&self, blob: &Blob) -> Found;
 
-    /// All that is there, with a name or without.
+    /// All blobs on the volume, with a name or without.
     fn all(&self) -> Result<Vec<Found>, StoreError>;
 
     /// Removes something. Returns its size in bytes; `None` if it was gone.
     fn remove(&self, found: &Found) -> Result<Option<u64>, StoreError>;
 
-    /// Ends what a staging that was not cleaned up has begun here: its folder is stale.
+    /// Ends the work of a staging that was not cleaned up: its folder is stale.
     fn abandon(&self, _stale: &Path) {}
 
     /// The bytes of a blob. Reading waits for them.

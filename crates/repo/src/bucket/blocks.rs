@@ -118,7 +118,7 @@ impl State {
         true
     }
 
-    /// Requests a block, unless it is there.
+    /// Requests a block, unless it is in memory or requested already.
     fn request(&mut self, key: &BlockKey, size: u64, is_wanted: bool) {
         if self.blocks.contains_key(key) || !self.make_room(is_wanted) {
             return;

@@ -101,8 +101,8 @@ impl Client {
         Signed { method: A::METHOD, url: action.sign(VALID), headers: Vec::new() }
     }
 
-    /// Does something that may fail for a time, in several attempts. `action` is what is done with
-    /// the object `key`, in one word.
+    /// Performs an action that may fail for a time, in several attempts. `action` is its name for
+    /// messages about the object `key`, in one word.
     ///
     /// # Errors
     /// The last failure.
@@ -132,10 +132,10 @@ impl Client {
         }
     }
 
-    /// Sends a request, and returns an answer that is a success.
+    /// Sends a request, and returns a successful answer.
     ///
     /// # Errors
-    /// There is no answer, or it is no success.
+    /// The server does not answer, or answers with an error.
     pub fn send(&self, request: &Signed, sent: Sent<'_>) -> Result<Response<Body>, Failure> {
         let method = match request.method {
             Method::Head => "HEAD",

@@ -78,7 +78,7 @@ pub struct Listed {
     pub key: String,
     /// Its size in bytes.
     pub size: u64,
-    /// Its age by the server's clock; zero if the server does not say.
+    /// Its age by the server's clock; zero if the server does not state it.
     pub age: SignedDuration,
 }
 
@@ -117,7 +117,7 @@ fn check_range(response: &Response<Body>, offset: u64, size: u64) -> Result<(), 
     }
 }
 
-/// The first bytes of an object, at most `len`; `None` if there is no such object.
+/// The first bytes of an object, at most `len`; `None` if the object does not exist.
 pub fn beginning(client: &Client, key: &str, len: usize) -> Done<Option<Vec<u8>>> {
     let action = GetObject::new(client.bucket(), client.credentials(), key);
     let read = client.attempt("read", key, || {
@@ -271,7 +271,7 @@ pub fn abort(client: &Client, key: &str, id: &str) -> Done<()> {
     })
 }
 
-/// Removes an object. It is no error if there is none.
+/// Removes an object. A missing object is no error.
 pub fn remove(client: &Client, key: &str) -> Done<()> {
     let action = DeleteObject::new(client.bucket(), client.credentials(), key);
     let removed = client
