@@ -10,7 +10,7 @@ use std::io;
 use transport::fetch::{FetchError, StallCause};
 use transport::publish::PublishError;
 
-/// The reason why an operation failed. The text says what happened and where.
+/// The reason why an operation failed. The text names the event and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

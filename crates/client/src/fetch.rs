@@ -27,7 +27,7 @@ use transport::fetch::{Fetch, FetchConfig};
 /// The maximum size of an object in memory by default.
 const MOST_IN_MEMORY: u64 = 1_000_000_000;
 
-/// How far a fetch is.
+/// The progress of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
@@ -187,12 +187,12 @@ impl Request {
     }
 
     /// Fetches into a file, which appears or changes only when all bytes are verified and on disk.
-    /// A file that is there keeps its permissions. A symbolic link stays, and what it leads to is
-    /// written. Only files are written: no pipes, and no devices.
+    /// An existing file keeps its permissions. A symbolic link stays, and its target is written.
+    /// Only files are written: no pipes, and no devices.
     ///
     /// # Errors
-    /// As for [`Request::bytes`], or [`Error::File`]: the file cannot be written. The file is then
-    /// what it was.
+    /// As for [`Request::bytes`], or [`Error::File`]: the file cannot be written. Then it is
+    /// unchanged.
     pub fn to_file(self, path: impl AsRef<Path>) -> Result<Received, Error> {
         let path = path.as_ref();
         let failed = |error: std::io::Error| Error::file("write", path, &error);

@@ -113,8 +113,8 @@ pub struct StreamState {
 }
 
 /// A member of a group, until this value is dropped. The thread and the registrations have ended
-/// then. After a restart of the forwarder, the member is there again, and fetches what it has
-/// missed.
+/// then. After a restart of the forwarder, the member joins again, and fetches the publications
+/// that it has missed.
 ///
 /// Members number their publications, and send the last numbers of all members to each other
 /// (State Vector Sync, version 3). Each one fetches the publications that it lacks, from their
@@ -308,8 +308,8 @@ impl Group {
 
     /// The number of own publications that no other member has fetched, with those that had to make
     /// room before. One is fetched when the answer to an Interest for it was handed to the
-    /// connection to the forwarder. Members do not confirm what they receive, so such an answer can
-    /// still be lost on its way; then its member asks again, while this one is there.
+    /// connection to the forwarder. Members do not confirm publications, so such an answer can
+    /// still be lost on its way; then the other member asks again, while this one is a member.
     #[must_use]
     pub fn unfetched(&self) -> usize {
         self.shared.lock().participant.unfetched()
@@ -490,7 +490,7 @@ impl State {
         self.participant.awaited() > 0 && !self.is_over
     }
 
-    /// Takes what has happened. Returns true if publications have come.
+    /// Handles events. Returns true if publications have come.
     fn drain(&mut self, now: Time) -> bool {
         let before = self.ready.len();
         while let Some(event) = self.participant.poll_event() {

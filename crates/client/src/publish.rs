@@ -85,7 +85,7 @@ impl PublishOptions {
         PublishOptions { segment_size: Some(bytes), ..self }
     }
 
-    /// For how long segments are fresh in caches; an hour by default.
+    /// The time for which segments are fresh in caches; an hour by default.
     pub fn freshness(self, freshness: Duration) -> PublishOptions {
         PublishOptions { freshness: Some(freshness), ..self }
     }

@@ -1,4 +1,4 @@
-//! One Interest, and what came of it.
+//! One Interest, and its result.
 
 use control::{Duration, Time};
 use net::client::Endpoint;

@@ -30,7 +30,7 @@ use sync::{Config, Limits, Member, Stream, Vector};
 use transport::publish::{Publication, Publish};
 use trust::{Trust, Verdict};
 
-/// How long caches may answer with a publication. It never changes.
+/// The time for which caches may answer with a publication. It never changes.
 const FRESHNESS_MS: u64 = 3_600_000;
 /// The bytes that the packet around a publication in history takes, besides names.
 const AROUND: usize = 128;
@@ -230,7 +230,7 @@ impl Participant {
     /// that fits now must not fail later.
     ///
     /// # Errors
-    /// It does not: the bytes that the packet would have, with the one around it in history.
+    /// It does not fit. The error has the size of the packet, with the one around it in history.
     pub fn check(&self, content: Bytes) -> Result<(), usize> {
         self.fitting(u64::MAX, content).map(drop)
     }
@@ -344,7 +344,7 @@ impl Participant {
             while let Some((seq, is_old)) = self.streams.next_wanted(&stream) {
                 let name = wire::publication(&stream, &self.group, seq);
                 if !self.asker.ask(now, name, is_old) {
-                    // It has its part of what is asked for: the end of one makes room.
+                    // The stream has its share of the Interests: the end of one makes room.
                     self.streams.put_back(&stream, seq);
                     break;
                 }
@@ -463,8 +463,8 @@ fn next_rng(rng: &mut Rng) -> Rng {
     Rng::stream(rng.next_u64(), &["group"])
 }
 
-/// The bounds of the vector: what a sync Interest has room for besides the names of the group, of
-/// this member and of its key. Other members need places, with names as long as this one's.
+/// The bounds of the vector: the room of a sync Interest besides the names of the group, of this
+/// member and of its key. Other members need places, with names as long as this one's.
 fn limits(options: &Options) -> Result<Limits, usize> {
     let Options { group, own, signer, .. } = options;
     let mut vector = Vector::new();

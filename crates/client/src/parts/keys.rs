@@ -36,7 +36,7 @@ pub enum KeysError {
     NoAnchor {
         /// The given text.
         anchor: String,
-        /// Why it is no name.
+        /// The reason why it is not a name.
         why: UriError,
     },
     /// A file of rules is one of several anchors.
@@ -55,7 +55,7 @@ pub enum KeysError {
     NoCertificate {
         /// The given text.
         anchor: String,
-        /// Why it is none.
+        /// The reason why it is not a certificate.
         error: CertificateError,
     },
     /// The rules cannot be used.
@@ -128,10 +128,10 @@ pub fn pib() -> Result<Option<Pib>, KeyChainError> {
     places.map(|places| Pib::open(&places.pib, &places.tpm)).transpose()
 }
 
-/// The user's key of this name, or of this identity; if there is none, that of ndn-cxx.
+/// The user's key of this name, or of this identity; if the user has none, that of ndn-cxx.
 ///
 /// # Errors
-/// There is none, or it cannot be used.
+/// The key does not exist, or cannot be used.
 pub fn key(name: &Name) -> Result<StoredKey, KeysError> {
     let dir = key_dir()?;
     let found = match keychain()? {
@@ -151,7 +151,7 @@ pub fn key(name: &Name) -> Result<StoredKey, KeysError> {
 /// The user's shared key of this name, or of this identity.
 ///
 /// # Errors
-/// There is none, or it cannot be used.
+/// The key does not exist, or cannot be used.
 pub fn shared_key(name: &Name) -> Result<StoredShared, KeyChainError> {
     match keychain() {
         Ok(Some(keys)) => keys.get_shared(name.as_ref()),
@@ -162,7 +162,7 @@ pub fn shared_key(name: &Name) -> Result<StoredShared, KeyChainError> {
 /// A key of this name, of either kind: one with a certificate first.
 ///
 /// # Errors
-/// There is none, or it cannot be used.
+/// The key does not exist, or cannot be used.
 pub fn any_key(name: &Name) -> Result<AnyKey, KeysError> {
     let missing = match key(name) {
         Ok(key) => return Ok(AnyKey::Own(Box::new(key))),
@@ -308,7 +308,7 @@ fn chain(certificate: &Certificate) -> Vec<Certificate> {
 /// accepted as [`security::Proof::Unchecked`].
 ///
 /// # Errors
-/// An anchor cannot be read, or is none.
+/// An anchor cannot be read, or is not valid.
 pub fn policy(trusted: &[String]) -> Result<TrustPolicy, KeysError> {
     if trusted.is_empty() {
         let own = keychain()?.map_or(Ok(Listing::default()), |keys| keys.list())?;

@@ -6,9 +6,9 @@ use rustix::event::{Timespec, poll};
 
 /// The pause before the first attempt. Each attempt doubles it.
 const FIRST: Duration = Duration::from_millis(100);
-/// The longest pause: how long a forwarder may be back before a program notices, at most.
+/// The longest pause: the maximum time until the program notices that a forwarder is back.
 const LONGEST: Duration = Duration::from_secs(5);
-/// How long a request to stop may go unnoticed.
+/// The time for which a request to stop may go unnoticed.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The result of connecting again.
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// A connection whose forwarder has gone, and what it was lost by.
+    /// A connection whose forwarder has gone, and the error of the loss.
     fn lost(path: &Path) -> (Connection, ConnectError) {
         let listener = UnixListener::bind(path).unwrap();
         let connection = Connection::open(Address::Unix(path.to_owned())).unwrap();

@@ -121,7 +121,7 @@ impl FileSource {
     }
 }
 
-/// Tells whether a published file has changed.
+/// Detects changes of a published file.
 pub struct Watch {
     file: File,
     path: PathBuf,
@@ -131,7 +131,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The file's path, if it is no longer what it was.
+    /// The file's path, if the file has changed.
     #[must_use]
     pub fn changed(&self) -> Option<&Path> {
         let same = Stamp::of(&self.file).is_ok_and(|stamp| stamp == self.stamp);

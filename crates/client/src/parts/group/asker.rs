@@ -52,7 +52,7 @@ enum Class {
 impl Class {
     const ALL: [Class; 4] = [Class::Live, Class::Old, Class::Gone, Class::Unknown];
 
-    /// How many of them are asked for at a time.
+    /// The number of names that are requested at a time.
     fn most(self) -> usize {
         match self {
             Class::Live => AT_ONCE,
@@ -75,7 +75,7 @@ impl Class {
 pub struct Asker {
     history: Name,
     wanted: BTreeMap<Name, Want>,
-    /// The names whose turn it is: few, whatever is wanted.
+    /// The names that are being requested: few, whatever the number of wanted ones.
     asked: BTreeSet<Name>,
     /// Names whose turn has not come, by their class.
     queues: [Turns; 4],
@@ -386,7 +386,7 @@ impl Asker {
             if self.unanswered.len() >= MOST_UNANSWERED {
                 self.unanswered.pop_first();
             }
-            // One whose sender keeps it no longer says nothing about the others of that sender.
+            // A missing publication that its sender no longer keeps shows nothing about the others.
             if want.class != Class::Gone {
                 self.unanswered.insert(source.clone());
             }

@@ -15,7 +15,7 @@ pub const MOST_BYTES: usize = 8_000_000;
 /// The bound of certificates. They have their own, so that no number of publications displaces
 /// them.
 const MOST_CERTIFICATES: usize = 256;
-/// How long caches may answer with a packet of history. The packet in it never changes.
+/// The time for which caches may answer with a packet of history. The packet in it never changes.
 const FRESHNESS_MS: u64 = 10_000;
 
 /// Verified packets by name. A clone shares them.

@@ -16,7 +16,7 @@ const MOST_HELD: usize = 4_000_000;
 /// Publications of a stream that are asked for at a time if its member keeps them no longer. If
 /// this number in succession are nowhere else, no earlier ones are asked for.
 const PROBES: usize = 8;
-/// How often publications that could not be fetched are asked for in a row.
+/// The number of rounds in a row in which a missing publication is requested.
 const ROUNDS: u8 = 3;
 /// The time until each round after those: their member may be back, or an old vector was repeated.
 const REST: Duration = Duration::from_secs(60);
@@ -178,8 +178,8 @@ impl Streams {
         claimed.filter(|(_, arrival)| arrival.is_none()).map(|(seq, _)| *seq).collect()
     }
 
-    /// The next publication of a stream to ask for, and whether only others have claimed it. There
-    /// is none while many are asked for.
+    /// The next publication of a stream to request, and true if only others have claimed it. `None`
+    /// while many are requested.
     pub fn next_wanted(&mut self, stream: &Stream) -> Option<(u64, bool)> {
         self.all.get_mut(stream)?.next_wanted()
     }
@@ -201,7 +201,7 @@ impl Streams {
     }
 
     /// The stream's member has stated that it keeps no publication before `low`. Returns those that
-    /// were asked of it, and need not be any more.
+    /// need not be requested from it any more.
     pub fn gone(&mut self, stream: &Stream, low: u64) -> Vec<u64> {
         self.all.get_mut(stream).map(|line| line.gone(low)).unwrap_or_default()
     }
@@ -340,7 +340,7 @@ impl Incoming {
         asked
     }
 
-    /// Divides what is wanted into publications that the member keeps, and others.
+    /// Divides the wanted publications into those that the member keeps, and others.
     fn divide(&mut self) {
         if let Some((first, last)) = self.wanted
             && first < self.gone.low

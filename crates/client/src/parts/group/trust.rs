@@ -19,7 +19,7 @@ pub struct Trust {
     waiting: Vec<Waiting>,
     bytes: usize,
     candidates: Vec<Bytes>,
-    /// How often a wrong packet came for a name.
+    /// The number of wrong packets for a name.
     wrong: BTreeMap<Name, u32>,
 }
 
@@ -48,7 +48,7 @@ pub enum Verdict {
     Wrong {
         /// The reason.
         why: String,
-        /// How often that happened for this name.
+        /// The number of such packets for this name.
         times: u32,
     },
 }

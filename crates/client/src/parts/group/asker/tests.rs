@@ -230,7 +230,7 @@ fn few_packets_are_asked_for_at_a_time_and_there_is_a_bound() {
     assert_eq!(count, AT_ONCE);
 }
 
-/// A packet that says that there is no publication, under the name of an Interest.
+/// A packet that reports no publication, under the name of an Interest.
 fn none(asked: &str) -> Bytes {
     let name: Name = asked.parse().unwrap();
     let nack = |name, content: Bytes| {
