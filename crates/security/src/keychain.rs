@@ -286,7 +286,7 @@ impl KeyChain {
     /// The shared secret of that name, or the only one of that identity.
     ///
     /// # Errors
-    /// There is none, there are several, or its file cannot be used.
+    /// None exists, several do, or its file cannot be used.
     pub fn get_shared(&self, name: NameRef<'_>) -> Result<StoredShared, KeyChainError> {
         let mut listing = self.list()?;
         let mut meant = listing.shared.iter().filter(|shared| {

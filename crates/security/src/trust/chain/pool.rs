@@ -24,7 +24,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// How many there are.
+    /// Their number.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.entries.len()
