@@ -1,4 +1,4 @@
-// What is seen, as a file of its own: SVG with its colours inside, CSV with its numbers.
+// The visible picture as a file of its own: SVG with its colours inside, CSV with its numbers.
 
 const FILE_WIDTH = 760;
 

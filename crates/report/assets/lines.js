@@ -18,7 +18,7 @@ function xRange(picture, panels) {
     for (const { across = [] } of panels.flatMap((panel) => panel.lines)) {
       for (let i = 2; i < across.length; i += 3) last = Math.max(last, Math.min(across[i], most));
     }
-    // What others found is seen too, unless all else would be squeezed for it.
+    // Published results are shown too, unless all else would be squeezed for them.
     for (const moment of panels.flatMap((panel) => panel.moments)) {
       if (moment.value < last * 2.5) last = Math.max(last, moment.value);
     }
@@ -86,7 +86,7 @@ function frame(picture, panel, width, view, range) {
   };
 }
 
-// Where ticks stand along a drawing, and what they say.
+// The places of ticks along a drawing, and their texts.
 function axisTicks(picture, view, width) {
   if (!picture.x.log) {
     const even = ticks(view[0], view[1], width / 75);
@@ -200,7 +200,7 @@ function drawPoints(line, f) {
   return parts.join("");
 }
 
-// What others report: hollow diamonds.
+// Published results: hollow diamonds.
 function diamond(x, y, colour) {
   return `<path class="published c${colour}" d="M${(x - 7).toFixed(1)} ${y.toFixed(1)}` +
     `l7 -7l7 7l-7 7Z"/>`;

@@ -198,7 +198,7 @@ fn of_groups(results: &Results) -> String {
     }
 }
 
-/// How many flows finished, and in which time.
+/// The number of flows that finished, and their times.
 fn completion(c: &Combination) -> String {
     let (finished, least) = match (c.finished, c.flows) {
         (0, _) => return "no flow finished".to_owned(),

@@ -1,4 +1,4 @@
-//! Quantities that are made from sums that were recorded: how many a second, how much of how much.
+//! Quantities that are quotients of recorded sums: numbers per second, and shares.
 
 use crate::track::{BUCKETS, Key, Track};
 use std::collections::BTreeMap;

@@ -29,7 +29,7 @@ pub struct Group {
     pub tracks: BTreeMap<Key, Vec<Track>>,
     /// The places of flows in the list of the first run, by label.
     flows: BTreeMap<String, usize>,
-    /// How many flows a node has with a control.
+    /// The number of flows of a node with a control.
     alike: BTreeMap<(String, String), usize>,
 }
 

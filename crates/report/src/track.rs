@@ -72,7 +72,7 @@ pub struct Track {
     /// Sum and number of the values that pictures show at first.
     sum: f64,
     summed: u64,
-    /// How many samples there were.
+    /// The number of samples.
     pub count: u64,
     /// The least of the values that pictures show at first.
     pub least: f64,

@@ -56,7 +56,7 @@ fn ran(driver: Option<&str>) -> String {
     }
 }
 
-/// How long the longest runs of each are, if that is not the same.
+/// The lengths of the longest runs of each, if they differ.
 pub fn lengths(runs: &[Vec<&RunResult>; 2]) -> Option<[f64; 2]> {
     let lengths =
         runs.each_ref().map(|runs| runs.iter().map(|run| run.duration_s).fold(0.0, f64::max));

@@ -96,7 +96,7 @@ struct Drawing<'r> {
     unit: &'r str,
     factor: f64,
     is_sum: bool,
-    /// How many things are drawn.
+    /// The number of drawn things.
     things: usize,
 }
 

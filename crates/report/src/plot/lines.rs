@@ -19,7 +19,7 @@ pub struct Division {
     pub facet: Vec<usize>,
     /// The panels that are drawn, in the order of the fields' values.
     pub panels: Vec<Key>,
-    /// How many panels there are.
+    /// The number of panels.
     pub all: usize,
     /// The lines of all panels.
     pub lines: Vec<Look>,

@@ -32,7 +32,7 @@ impl Log {
     }
 }
 
-/// On a linear axis the smaller ones of these could not be told apart.
+/// True if the smaller values would be indistinguishable on a linear axis.
 fn are_far_apart(values: &[f64]) -> bool {
     let mut positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
     positive.sort_by(f64::total_cmp);
