@@ -66,7 +66,7 @@ pub enum Take {
     Last,
     /// Their sum.
     Sum,
-    /// How many there are.
+    /// Their number.
     Count,
     /// Of a series: seconds until it stays within this share of a target.
     Settling {

@@ -156,7 +156,7 @@ pub fn identity(study: &Study, number: usize) -> Option<(String, Arc<str>)> {
     let experiment = &study.experiments[experiment];
     let place = (run / experiment.seeds, run % experiment.seeds);
     let one = &experiment.batch.runs[run];
-    // The interval of series depends on how many runs there are.
+    // The interval of series depends on the number of runs.
     let count = experiment.batch.runs.len();
     let taken = (&experiment.measures, &experiment.pictures);
     let name = &experiment.name;
@@ -258,7 +258,7 @@ fn lines(
     drawables
 }
 
-/// Completion times, and how many took just so long.
+/// Completion times, and the number of flows with each.
 fn completions(case: usize, of: &Selector, run: &RunResult) -> Series {
     let mut series = Series { case, ..Series::default() };
     if of.subject == Some(Subject::Workload) {

@@ -1,4 +1,4 @@
-//! Records of runs: what is kept of a run for the pages, as text, so that another process, on
+//! Records of runs: the results of a run that pages need, as text, so that another process, on
 //! another host or later, may have done the run.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

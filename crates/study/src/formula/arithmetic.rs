@@ -10,7 +10,7 @@ impl Arithmetic {
     /// Reads a formula.
     ///
     /// # Errors
-    /// It is none.
+    /// The text is no formula.
     pub fn read(text: &str) -> Result<Arithmetic, String> {
         exmex::parse(text).map(Arithmetic).map_err(|error| format!("no formula: {error}"))
     }

@@ -4,7 +4,7 @@ use document::Document;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// How much is run.
+/// The part of a study that is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quickness {
     /// All seeds of everything.
