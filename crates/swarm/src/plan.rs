@@ -158,7 +158,7 @@ impl Flow {
 pub struct Fault {
     /// Its start, in milliseconds.
     pub at_ms: u64,
-    /// How long it lasts.
+    /// Its duration.
     pub lasts_ms: u64,
     /// Its kind.
     pub kind: FaultKind,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration as Span;
 
-/// How often a child that is to end is looked at.
+/// The interval at which an ending child is looked at.
 const LOOK: Span = Span::from_millis(5);
 /// The priority for nice(1).
 const PRIORITY: &str = "-10";

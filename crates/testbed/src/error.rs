@@ -112,7 +112,7 @@ pub enum TestbedError {
     ClockJumped {
         /// When, since the beginning of the run.
         at: Duration,
-        /// By how much.
+        /// The difference.
         by: Duration,
     },
     /// A signal arrived.

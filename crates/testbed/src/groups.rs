@@ -14,7 +14,7 @@ const LEAST: f64 = 1_000.0;
 /// The time, in microseconds, in which a group has its share, unless the least takes longer: short
 /// against the queues of links, which fill up while it waits.
 const PERIOD: f64 = 10_000.0;
-/// How often, and how many times, it is tried to remove a group whose processes are ending.
+/// The interval and the number of attempts to remove a group whose processes are ending.
 const AGAIN: (Span, usize) = (Span::from_millis(5), 200);
 
 /// Where the kernel has the cpu controller.

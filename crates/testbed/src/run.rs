@@ -21,7 +21,7 @@ use std::time::Duration as Span;
 const LEAST_INTERVAL: Duration = Duration::from_millis(20);
 /// The time between the completed network and the start.
 const LEAD: Duration = Duration::from_millis(50);
-/// How often processes and the watch are looked at.
+/// The interval at which processes and the watch are looked at.
 const LOOK: Duration = Duration::from_millis(50);
 /// A wake-up later than this means the host was suspended or overloaded; the run is invalid.
 const JUMP: Duration = Duration::from_secs(1);

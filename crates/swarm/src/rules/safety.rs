@@ -48,7 +48,7 @@ struct One<'a> {
     flow: &'a Flow,
     facts: &'a FlowFacts,
     seen: &'a FlowSeen,
-    /// From then on all consumers answer to congestion.
+    /// The time from which all consumers answer to congestion.
     quiet: f64,
 }
 
