@@ -1,4 +1,4 @@
-//! The default scheme where paths, objects and directions are unequal: what arithmetic expects.
+//! The default scheme with unequal paths, objects and directions: results expected by arithmetic.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 use crate::support::{assert_conserved, at_ms, controller, name, strategy_of, wire_of};
@@ -200,7 +200,7 @@ fn data_that_wait_at_a_link_that_becomes_slower_are_soon_gone() {
     net.at(at_ms(2000), slower).unwrap();
     let outcome = net.run(at_ms(1000 * SECONDS));
     let second = &outcome.flows[flows[1].0 as usize].transfer;
-    // 60 ms of propagation. A queue of a fifth of that is a third of what was under way when the
+    // 60 ms of propagation. A queue of a fifth of that is a third of the Data under way when the
     // link became slower; by the half of a hundredth that is never booked, it needs eight seconds.
     let p99 = second.rtt_p99.unwrap();
     assert!(p99 < Duration::from_millis(60 + 12), "{p99:?}");
