@@ -8,7 +8,7 @@ use control::{Duration, Rate};
 use scenario::model::Queue;
 use serde::Deserialize;
 
-/// A bucket lasts so long: the kernel wakes up more often.
+/// The depth of a bucket, in time: the kernel wakes up more often.
 const BUCKET: Duration = Duration::from_millis(1);
 /// Bytes of a frame of Ethernet around its IP packet, as the kernel counts them.
 const ETHERNET: u64 = 14;

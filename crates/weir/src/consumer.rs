@@ -243,7 +243,7 @@ pub struct Watch<'a> {
 /// The behaviour of a fetch without a forwarder.
 #[derive(Clone, Copy, Debug)]
 pub struct Absence {
-    /// It waits so long for one, from when something was verified last.
+    /// The limit of the wait for a forwarder, counted from the last verified content.
     pub patience: Duration,
     /// It prints nothing about it.
     pub quiet: bool,

@@ -6,7 +6,7 @@ use control::{Duration, Time};
 use forwarder::FaceId;
 use std::collections::BTreeMap;
 
-/// No other line about a face is written so long after one.
+/// The time after a line about a face in which no other line about it is written.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A face about which a line was written.

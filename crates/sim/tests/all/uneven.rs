@@ -170,7 +170,8 @@ fn a_path_that_fails_leaves_the_other_one_and_is_used_again() {
         let outcome = net.run(at_ms(1000 * SECONDS));
         assert_conserved(&outcome);
         let open = (10 * (SECONDS - (BACK - FAILS)) + 10 * SECONDS) as f64 / SECONDS as f64;
-        // A node asks a silent next hop once in a second: so long it is not used when it is back.
+        // A node asks a silent next hop once in a second: for this time it is not used when it is
+        // back.
         // The cost of the failure at the other one is over in another second.
         let change = (10 + 10) as f64 / SECONDS as f64;
         let (got, expected) = (mbits(&outcome, &[flow]), USED * CONTENT * (open - change));

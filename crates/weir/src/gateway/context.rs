@@ -34,7 +34,7 @@ pub struct Gateway {
     pub uploads: Option<Uploads>,
     /// The slots of requests.
     pub slots: Arc<Slots>,
-    /// A client that has taken nothing for so long makes room where others wait.
+    /// The time without progress after which a client makes room if others wait.
     pub client_timeout: control::Duration,
     /// The encryption of connections, if they are encrypted.
     pub tls: Option<Tls>,

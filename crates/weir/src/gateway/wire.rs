@@ -75,8 +75,8 @@ mod http2 {
     const STREAMS: u32 = 32;
     /// Bytes that a client may send of bodies before they are read.
     const WINDOW: u32 = 65_535;
-    /// A connection without requests that takes no bytes for so long takes no more requests. It is
-    /// closed when the client has all answers.
+    /// A connection without requests that takes no bytes for this time takes no more requests. It
+    /// is closed when the client has all answers.
     const IDLE: control::Duration = control::Duration::from_secs(10);
     /// The same, if ends of answers are still there for it: it is closed without them. Until then
     /// it makes room for others, as all connections without requests do.

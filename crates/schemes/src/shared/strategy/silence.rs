@@ -159,7 +159,7 @@ impl Watch {
         self.ways.iter_mut().find(|way| way.face == face)
     }
 
-    /// The state of a next hop that has been asked for so long without an answer.
+    /// The state of a next hop whose Interest has waited for this time without an answer.
     fn enter(&mut self, now: Time, face: u64, waited: Duration) -> Option<&mut Way> {
         let grace = waited.clamp(LEAST_GRACE, MOST_GRACE);
         match self.ways.iter().position(|way| way.face == face) {
