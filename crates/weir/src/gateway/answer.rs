@@ -36,12 +36,12 @@ use weir::http::timing::Timing;
 
 /// Bytes of content of a segment, if its publisher did not choose another size.
 const SEGMENT: u64 = 8000;
-/// The longest patience for objects that this process serves: one that was removed meanwhile does
-/// not come again.
+/// The longest patience for objects that this process serves: an object removed meanwhile does not
+/// come back.
 const STORED: Duration = Duration::from_secs(5);
 /// Times and places for pages of the gateway; see [`Timing`].
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
-/// The failure of an answer that is not needed any more.
+/// The failure of an answer that the client no longer needs.
 const GONE: &str = "the client disconnected";
 
 /// The head of an answer that has begun. If it is dropped, the client has gone.
@@ -195,14 +195,14 @@ fn fetch_run(
 /// The beginning of a fetch.
 struct First {
     name: Name,
-    /// Segments that are asked for before the object is known.
+    /// Segments that are requested before the object is known.
     heads: u16,
     /// This process serves it.
     is_stored: bool,
 }
 
 /// The object, if it is in the store of uploads. Its version is read from there, so that a client
-/// gets the upload that it has just sent: the forwarder may know the version before for seconds.
+/// gets its latest upload: the forwarder may return the version before for seconds.
 fn stored(gateway: &Gateway, ask: &Ask) -> Option<Kept> {
     let uploads = gateway.uploads.as_ref().filter(|_| !ask.is_mirrored)?;
     let version = ask.name.as_ref().last().and_then(|last| last.as_version());
@@ -256,14 +256,14 @@ struct Answering {
     waits: Option<oneshot::Sender<Outcome>>,
     reader: Option<Reader>,
     writer: Writer,
-    /// The run of segments that is fetched, and the object of the first.
+    /// The run of segments that is being fetched, and the object of the first.
     run: usize,
     object: Option<ObjectInfo>,
     /// The object as the store of uploads has it.
     stored: Option<Kept>,
-    /// The first part that is not given yet.
+    /// The first part that the client has not received yet.
     part: usize,
-    /// Bytes of the object that were given to the client.
+    /// Bytes of the object that the client has received.
     given: u64,
     /// Compresses the body, if it is to be.
     packer: Option<GzEncoder<Vec<u8>>>,
@@ -297,7 +297,7 @@ impl Answering {
         })
     }
 
-    /// Something was verified: the client may know.
+    /// Sends the head: a part of the object has been verified.
     fn give_head(&mut self) {
         let (Some(give), Some(plan)) = (self.waits.take(), &self.plan) else { return };
         let body = self.reader.take().filter(|_| plan.body.is_some());
@@ -362,9 +362,9 @@ impl Answering {
         body.is_some_and(|body| body.is_none_or(|body| body.content_len() == Some(self.given)))
     }
 
-    /// True if the client has all that this run of segments is for. The fetch may go on: under the
-    /// name of a version it does not know the end of the object before that has come, and then
-    /// takes the segments behind the run for wanted ones.
+    /// True if the client has all of this run of segments. The fetch may go on: under the name of a
+    /// version it learns the end of the object late, and until then requests segments behind the
+    /// run.
     fn has_given_run(&self) -> bool {
         let Some(plan) = &self.plan else { return false };
         let Some(body) = &plan.body else { return true };

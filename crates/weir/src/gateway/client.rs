@@ -30,7 +30,7 @@ struct Flow {
     stalled: Option<Time>,
     /// When it has taken bytes, or was opened.
     moved: Time,
-    /// Requests that were taken back since this time.
+    /// Requests that the client has cancelled since this time.
     resets: (Time, u32),
 }
 
@@ -92,8 +92,7 @@ impl Client {
         if self.is_busy() { Duration::ZERO } else { now.since(self.lock().moved) }
     }
 
-    /// Counts a request that was cancelled before its answer. Closes the connection if there are
-    /// too many.
+    /// Counts a request that was cancelled before its answer. Closes the connection at too many.
     pub fn count_reset(&self) {
         let Some(connection) = &self.connection else { return };
         let now = monotonic();
@@ -115,7 +114,7 @@ impl Client {
         let _ = self.task.set(task);
     }
 
-    /// Closes it. The answer that is under way is cut.
+    /// Closes it. An answer under way is truncated.
     pub fn close(&self) {
         self.task.get().into_iter().for_each(AbortHandle::abort);
     }
@@ -146,7 +145,7 @@ impl Drop for Busy {
     }
 }
 
-/// A request whose answer is not over. One that is dropped before counts as taken back.
+/// A request whose answer is not over. If it is dropped before, it counts as cancelled.
 pub struct Asked {
     client: Arc<Client>,
     is_over: bool,

@@ -22,7 +22,7 @@ pub struct Gateway {
     pub transfers: Transfers,
     /// Names under one of these are served.
     pub prefixes: Vec<Name>,
-    /// Paths that are files of HTTP origins.
+    /// Paths with files of HTTP origins.
     pub mirrors: Vec<Mirror>,
     /// The check of hosts and origins.
     pub guard: Guard,

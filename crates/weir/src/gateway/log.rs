@@ -2,8 +2,7 @@
 //!
 //! Clients cause lines, and standard error may lead to a pager that does not read. So at most
 //! [`MOST`] lines of a kind are written in a second, a thread of their own writes them, and
-//! between it and the answers is a queue of a fixed length. Lines for which there is no room are
-//! counted.
+//! between it and the answers is a queue of a fixed length. Lines without room are counted.
 
 mod access;
 mod printed;
@@ -37,11 +36,11 @@ pub struct Log {
     json: bool,
     /// Not at all, unless as JSON.
     quiet: bool,
-    /// There is an access log.
+    /// True with an access log.
     has_file: bool,
     limit: Arc<Limit>,
     writer: Writer,
-    /// The first failure of standard output that is to be reported.
+    /// The first failure of standard output, still to be reported.
     failure: Arc<Mutex<Option<Failure>>>,
 }
 

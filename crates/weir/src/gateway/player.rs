@@ -70,7 +70,7 @@ pub struct Player {
     /// Where the library may be.
     places: Vec<PathBuf>,
     page: OnceLock<Content>,
-    /// Empty as long as it was not found.
+    /// Empty until the library is found.
     library: OnceCell<Content>,
 }
 

@@ -22,7 +22,7 @@ const FEWEST_CONNECTIONS: usize = 128;
 /// Answers until a signal comes; `slots` requests at a time.
 ///
 /// # Errors
-/// The system has nothing left to wait with.
+/// The system has no resources for waiting.
 pub fn serve(gateway: Gateway, listener: TcpListener, slots: usize) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let clients = Clients::new(FEWEST_CONNECTIONS.max(CONNECTIONS * slots));

@@ -66,7 +66,7 @@ mod tests {
         if cfg!(target_os = "linux") {
             assert_eq!(Source::of(peer, local), Source::Closed);
         }
-        // Its source port is one that a program of this host listens at, on any address.
+        // A program of this host listens at its source port, on any address.
         let listener = TcpListener::bind("0.0.0.0:0").unwrap();
         let far = SocketAddr::new([192, 0, 2, 1].into(), listener.local_addr().unwrap().port());
         assert_eq!(Source::of(far, local), Source::host(far.ip()));

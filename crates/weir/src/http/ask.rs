@@ -31,7 +31,7 @@ pub struct Ask {
     pub ranges: Option<Ranges>,
     /// The range is good for this version alone.
     pub if_range: Option<String>,
-    /// Versions that alone are wanted, if there is anything here.
+    /// The only versions that the client wants, if the object exists.
     pub if_match: Vec<String>,
     /// Versions that the client has.
     pub if_none_match: Vec<String>,
@@ -39,9 +39,9 @@ pub struct Ask {
     pub if_modified_since: Option<SystemTime>,
     /// The client takes only an object that is not newer than this time.
     pub if_unmodified_since: Option<SystemTime>,
-    /// The client takes content that is compressed by gzip.
+    /// The client accepts content compressed by gzip.
     pub accepts_gzip: bool,
-    /// The folder of that name is wanted, if so.
+    /// The request for the folder of that name, if it is one.
     pub folder: Option<FolderAsk>,
     /// The name is one of a file of an HTTP origin.
     pub is_mirrored: bool,
@@ -56,7 +56,7 @@ pub struct Ask {
 pub struct Served<'a> {
     /// Names under one of these.
     pub prefixes: &'a [Name],
-    /// Paths that are files of HTTP origins.
+    /// Paths with files of HTTP origins.
     pub mirrors: &'a [Mirror],
 }
 
@@ -92,7 +92,7 @@ impl Mirror {
         if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
     }
 
-    /// The name of a file of the mirror that has the longest path, if one has this path.
+    /// The name of a file of the mirror with the longest path that has this path below it.
     fn find(mirrors: &[Mirror], uri: &Uri) -> Option<Result<Name, Rejection>> {
         let found = mirrors.iter().filter_map(|mirror| Some((mirror, mirror.within(uri.path())?)));
         let (mirror, path) = found.max_by_key(|(mirror, _)| mirror.path.len())?;
@@ -116,8 +116,8 @@ impl Ask {
     /// Reads a request.
     ///
     /// # Errors
-    /// It asks for something else than content by its name, for a name that is for programs of
-    /// this host, or for one that is not under one of `prefixes`.
+    /// It asks for something else than content by its name, for a name that only programs of this
+    /// host may use, or for a name that is not under one of `prefixes`.
     pub fn read(
         method: &Method,
         uri: &Uri,
@@ -157,7 +157,7 @@ impl Ask {
         })
     }
 
-    /// Another version than this one is no good, such as to a player that has seen the beginning.
+    /// True if the client has no use for this version, such as a player that has begun another one.
     /// The tag counts, or else the time (RFC 9110, section 13.2.2). No weak tag matches another
     /// (section 13.1.1).
     pub fn fails_precondition(&self, tag: Option<&str>, modified: Option<SystemTime>) -> bool {
@@ -176,7 +176,7 @@ impl Ask {
         modified.zip(self.if_modified_since).is_some_and(|(modified, since)| modified <= since)
     }
 
-    /// The answer may be that there is nothing new.
+    /// True if the answer may be that the object has not changed.
     pub fn is_conditional(&self) -> bool {
         !self.if_none_match.is_empty() || self.if_modified_since.is_some()
     }
@@ -275,7 +275,7 @@ pub(super) fn name(path: &str) -> Result<Name, Rejection> {
     Ok(name)
 }
 
-/// The name of a path, and whether its folder is wanted.
+/// The name of a path, and true if the path is that of a folder.
 fn named(path: &str, prefixes: &[Name]) -> Result<(Name, bool), Rejection> {
     // The last slash belongs to the path alone.
     let within = path.strip_suffix('/').filter(|name| !name.is_empty() && !name.ends_with('/'));

@@ -48,7 +48,7 @@ impl Sizes {
     }
 }
 
-/// The type of content of which nothing is known.
+/// The type of unknown content.
 const BYTES: &str = "application/octet-stream";
 
 /// A planned answer.

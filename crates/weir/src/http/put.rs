@@ -73,11 +73,11 @@ impl Put {
         })
     }
 
-    /// Checks the conditions against the tag of the newest version, if there is one, and its time
+    /// Checks the conditions against the tag of the newest version, if one exists, and its time
     /// (RFC 9110, section 13.2.2).
     ///
     /// # Errors
-    /// They do not hold.
+    /// A condition does not hold.
     pub fn check(&self, tag: Option<&str>, modified: Option<SystemTime>) -> Result<(), Rejection> {
         let is_later = self.if_match.is_none()
             && modified
@@ -118,8 +118,7 @@ fn codings<'a>(headers: &'a HeaderMap, field: &HeaderName) -> impl Iterator<Item
     codings.map(<[u8]>::trim_ascii).filter(|coding| !coding.is_empty())
 }
 
-/// Checks that the bytes of the body are those of the object. The HTTP library takes away chunks
-/// and nothing else.
+/// Checks that the body consists of the object's bytes. The HTTP library removes only chunks.
 ///
 /// # Errors
 /// The body has another coding: of its content (RFC 9110, section 8.4), or of its transfer (RFC

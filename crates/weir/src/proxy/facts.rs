@@ -56,7 +56,7 @@ impl Validators {
         self.etag.as_deref().filter(|etag| is_strong(etag))
     }
 
-    /// The headers of a request that is answered without content if nothing has changed. None has
+    /// The headers of a request for an answer without content if nothing has changed. No header has
     /// the digest: HTTP has no condition for it.
     pub fn conditions(&self) -> Vec<(HeaderName, String)> {
         let etag = self.etag.clone().map(|etag| (IF_NONE_MATCH, etag));
@@ -136,8 +136,8 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Reads the headers of an answer with the status 200 or 206. `len`: Content-Length, if there
-    /// is one.
+    /// Reads the headers of an answer with the status 200 or 206. `len` is its Content-Length, if
+    /// any.
     ///
     /// # Errors
     /// They do not fit together, or the content is compressed. The text follows the origin's name.

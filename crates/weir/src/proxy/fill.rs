@@ -18,7 +18,7 @@ pub struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    /// One that has not begun.
+    /// A transfer that has not begun.
     pub fn new(source: &'a Source, object: &'a Object) -> Transfer<'a> {
         Transfer { source, object, stored: 0 }
     }

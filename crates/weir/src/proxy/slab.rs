@@ -1,4 +1,4 @@
-//! The content that has come from origins, in blocks on disk.
+//! Received content of origins, in blocks on disk.
 
 mod room;
 mod shares;
@@ -25,7 +25,7 @@ const BLOCK: u64 = SEGMENTS * transport::publish::SEGMENT_SIZE as u64;
 const FEWEST: u64 = 64;
 
 /// A file without a name, which ends with the program, and its blocks. The most recently used
-/// blocks stay, and those that are pinned. On a full disk, it is as large as the disk permits.
+/// blocks stay, and pinned ones. On a full disk, it is as large as the disk permits.
 pub struct Slab {
     file: File,
     store: Mutex<Store>,
@@ -36,7 +36,7 @@ pub struct Slab {
 struct Store {
     blocks: BTreeMap<Key, Block>,
     writers: Writers,
-    /// The blocks that are not pinned, by the time of their last use.
+    /// The unpinned blocks, by the time of their last use.
     order: BTreeMap<u64, Key>,
     free: Vec<u32>,
     /// Pages that the disk had no room for.
@@ -153,7 +153,7 @@ impl Slab {
         self.lock().writers.has(key)
     }
 
-    /// Keeps the bytes of a block, and those that come, until the pin is dropped.
+    /// Keeps the bytes of a block, present and future ones, until the pin is dropped.
     pub fn pin(self: &Arc<Self>, key: Key) -> Pin {
         self.lock().pin(key);
         Pin { slab: Arc::clone(self), key }
@@ -318,7 +318,7 @@ impl Store {
         Ok(room)
     }
 
-    /// A page of an origin that has more than its share, for the writer of this block.
+    /// A page of an origin with more than its share, for the writer of this block.
     fn reclaim(&mut self, key: Key) -> Option<u32> {
         let blocks = &self.blocks;
         let taken = self
@@ -512,7 +512,7 @@ mod tests {
     #[test]
     fn pages_of_many_places_are_one_block() {
         let slab = slab();
-        // Free pages alternate with those of other blocks.
+        // Free pages alternate with pages of other blocks.
         for n in 0..slab.capacity() / PAGE {
             slab.claim((n % 2, n)).unwrap().append(&[1; PAGE as usize]).unwrap();
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// Bytes that are read at a time.
+/// The maximum number of bytes of one read.
 pub const READ: usize = 64 * 1024;
 
 /// The parts of the proxy that the threads of all origins use.

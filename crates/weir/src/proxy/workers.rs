@@ -208,13 +208,13 @@ impl Shared {
         let slab = &self.source.common.slab;
         let is_there = slab.filled((id, 0)) == object.len_of(0);
         let writer = if is_there { None } else { slab.claim_for((id, 0), self.claim(false)) };
-        // An answer that is no part has all blocks.
+        // An answer with the whole file has all blocks.
         let last = if has_ranges { 1 } else { object.blocks() };
         let coming = writer.as_ref().map_or(0..0, |_| 0..last);
         let answered = Answered::new(described, Some(object.clone()), fresh);
         self.answered(&job.key, Answered { coming: coming.clone(), ..answered });
         if let Some(writer) = writer {
-            // The answer has been reported; from here on, only bytes can be missing.
+            // The answer has been reported; only bytes can be missing now.
             let body = body.take(extent.len.unwrap_or(u64::MAX));
             let result = Transfer::new(&self.source, &object).begin(coming.clone(), writer, body);
             self.put(&job.key, News::Filled { id, blocks: coming, result });

@@ -44,7 +44,7 @@ fn time(at: SystemTime) -> String {
     }
 }
 
-/// The file. One that is moved away or deleted by another program is opened again.
+/// The file. If another program moves or deletes it, it is opened again.
 pub struct AccessFile {
     path: PathBuf,
     file: File,

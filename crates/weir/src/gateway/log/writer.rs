@@ -60,7 +60,7 @@ impl Writer {
         Ok(Writer { queue, lost })
     }
 
-    /// Queues a line, or counts it if there is no room.
+    /// Queues a line, or counts it if the queue is full.
     pub fn send(&self, line: Line) {
         if self.queue.try_send(Order::Write(line)).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
