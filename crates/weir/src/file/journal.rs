@@ -43,7 +43,7 @@ impl Header {
     }
 }
 
-/// A run of bytes that is in the partial file.
+/// A run of bytes in the partial file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Its first segment.
@@ -148,7 +148,7 @@ impl Journal {
         self.file.is_some()
     }
 
-    /// Adds a run that was written, once it has started.
+    /// Adds a written run, once the journal has started.
     ///
     /// # Errors
     /// The journal cannot be written.

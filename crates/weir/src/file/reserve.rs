@@ -29,7 +29,7 @@ pub struct Reserve {
 }
 
 impl Reserve {
-    /// A file that has `there` bytes up to `end`, and will have `size`.
+    /// A file with `there` bytes up to `end`, and the final `size`.
     pub fn new(end: u64, there: u64, size: Option<u64>) -> Reserve {
         Reserve { end, received: there, size }
     }
@@ -55,8 +55,8 @@ impl Reserve {
     /// it if a trusted key has signed the size.
     ///
     /// # Errors
-    /// There is too little space, or the file system takes no files of that length, as FAT takes
-    /// none of 4 GiB.
+    /// The disk has too little space, or the file system rejects files of that length, as FAT
+    /// rejects 4 GiB.
     pub fn bound(&mut self, file: &File, size: u64, is_signed: bool) -> io::Result<()> {
         self.size = Some(size);
         let there = file.metadata()?.blocks().saturating_mul(512);
@@ -70,7 +70,7 @@ impl Reserve {
     }
 }
 
-/// A disk that has less than `need` is rejected, with the numbers.
+/// Rejects a disk with less than `need`; the error has the numbers.
 fn check_room(file: &File, need: u64) -> io::Result<()> {
     match free(file).filter(|free| need > *free) {
         Some(free) => Err(too_little("it", need, free)),
@@ -78,8 +78,8 @@ fn check_room(file: &File, need: u64) -> io::Result<()> {
     }
 }
 
-/// The bytes that are free on the file system of a file or directory; `None` if that is unknown,
-/// as in some file systems in user space.
+/// The free bytes on the file system of a file or directory; `None` if they are unknown, as in some
+/// file systems in user space.
 pub fn free(file: impl AsFd) -> Option<u64> {
     let stat = fstatvfs(file).ok()?;
     (stat.f_blocks > 0).then(|| stat.f_bavail.saturating_mul(stat.f_frsize))
@@ -92,7 +92,7 @@ pub fn too_little(what: &str, need: u64, free: u64) -> io::Error {
     io::Error::new(io::ErrorKind::StorageFull, why)
 }
 
-/// Rejects a length that the file system does not allow. lseek(2) knows the limit.
+/// Rejects a length that the file system does not allow. lseek(2) checks the limit.
 fn check_length(file: &File, size: u64) -> io::Result<()> {
     match seek(file, SeekFrom::Start(size)) {
         Err(Errno::INVAL | Errno::OVERFLOW) => {
@@ -104,8 +104,8 @@ fn check_length(file: &File, size: u64) -> io::Result<()> {
     }
 }
 
-/// Takes the space; the file's length stays. File systems that cannot do that are no obstacle: the
-/// file has holes then until they are written.
+/// Takes the space; the file's length stays. File systems without this function are no obstacle:
+/// the file has holes until they are written.
 fn reserve(file: &File, from: u64, to: u64) -> io::Result<()> {
     if to <= from {
         return Ok(());

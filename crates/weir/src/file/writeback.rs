@@ -1,4 +1,4 @@
-//! Writing to the disk while a transfer goes on.
+//! Writing to the disk during a transfer.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -23,7 +23,7 @@ impl Writeback {
         Writeback { due: Some(due), thread: Some(thread), written: 0 }
     }
 
-    /// Counts bytes that were written.
+    /// Counts written bytes.
     pub fn wrote(&mut self, bytes: usize) {
         self.written += bytes;
         if self.written >= Writeback::EVERY {

@@ -98,7 +98,7 @@ impl Disk {
     /// Waits until all files are written.
     ///
     /// # Errors
-    /// One of them could not be written.
+    /// A file could not be written.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.end();
         self.take_failure().map_or(Ok(()), Err)

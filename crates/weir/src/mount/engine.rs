@@ -325,8 +325,8 @@ impl Engine {
         }
     }
 
-    /// Forgets files that are closed, and the digests of those that are open and not being read, if
-    /// there are many.
+    /// Forgets closed files. If there are many, forgets the digests of open files that are not
+    /// being read.
     fn close_idle(&mut self) {
         let files = self.receiver.files.iter();
         let closed = files.filter(|(_, file)| file.readers.is_empty() && file.reads.is_empty());

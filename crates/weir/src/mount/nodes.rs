@@ -1,4 +1,4 @@
-//! The files and directories that the kernel knows.
+//! The files and directories that the kernel has looked up.
 
 use control::Size;
 use fuser::{FileAttr, FileType, INodeNo};
@@ -23,7 +23,7 @@ pub enum SourceName {
         /// Pages are named below this one.
         base: Name,
     },
-    /// There is one file, which is this object.
+    /// Only one file, which is this object.
     Object(Name),
 }
 
@@ -81,7 +81,7 @@ pub struct Node {
     pub mode: u16,
     /// The time of its last modification, in nanoseconds since 1970.
     pub modified: u64,
-    /// Its content; `None` for a root that is no tree.
+    /// Its content; `None` for the root of a single file.
     pub kind: Option<Kind>,
     /// The number of times that the kernel has looked it up.
     lookups: u64,

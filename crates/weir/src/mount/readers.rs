@@ -19,7 +19,7 @@ const STEP: u64 = 128 * 1024;
 pub struct Reader {
     /// The end of the furthest read of this run, in bytes.
     next: u64,
-    /// Bytes that were read in this run.
+    /// The number of bytes read in this run.
     run: u64,
     /// The end of the bytes requested ahead.
     ahead: u64,

@@ -90,7 +90,7 @@ pub fn mount(files: Files, point: &Path, source: &str) -> Result<Mounted, Failur
     Ok(Mounted { session: Some(session), point: point.to_owned(), device })
 }
 
-/// The number of the device that is visible at this path.
+/// The number of the device at this path.
 fn device_of(point: &Path) -> Option<u64> {
     std::fs::metadata(point).map(|about| about.dev()).ok()
 }

@@ -14,7 +14,7 @@ fn a_file_is_written_whole_with_its_attributes() {
     assert_eq!(std::fs::read(&path).unwrap(), b"content");
     assert_eq!((meta.mtime(), meta.mtime_nsec()), (1_500_000_000, 123_456_789));
     assert_eq!(target.names(b"sub").unwrap().len(), 1, "nothing else is left");
-    // A second entry of the name is one that the file system takes for the same.
+    // The file system takes a second entry of the name for the same.
     let error = target.write(b"sub", b"file", b"other", PLAIN).unwrap_err();
     assert_eq!(error.to_string(), SAME_NAME);
     assert_eq!(std::fs::read(&path).unwrap(), b"content");
