@@ -6,9 +6,9 @@
 //! consumer 2 --/
 //! ```
 //!
-//! Everything is the program itself: three `weir daemon`, one `weir put`, two `weir get`, in a
-//! temporary directory, over loopback. The links are as slow as the faces make them, so that there
-//! is something to see, and something to gain from a cache.
+//! The demonstration runs the program itself: three `weir daemon`, one `weir put`, two `weir get`,
+//! in a temporary directory, over loopback. The faces make the links slow, so that the progress is
+//! visible and a cache helps.
 
 mod network;
 

@@ -54,7 +54,7 @@ fn opened(mut listening: SocketAddr) -> SocketAddr {
     listening
 }
 
-/// Opens the first page. It is served also where there is no browser.
+/// Opens the first page. Without a browser it is only served.
 fn open(address: SocketAddr) {
     let url = format!("http://{address}/");
     let mut opener = Command::new(OPENER);

@@ -116,7 +116,7 @@ fn canonical(uri: &str) -> Result<String, Failure> {
     })
 }
 
-/// Flags and their mask, of the switches that are given.
+/// Flags and their mask, of the given switches.
 fn flags(switches: &[(Option<Switch>, u64)]) -> (Option<u64>, Option<u64>) {
     let given = switches.iter().filter_map(|(switch, bit)| Some(((*switch)?, *bit)));
     let (mut flags, mut mask) = (0, 0);
@@ -127,7 +127,7 @@ fn flags(switches: &[(Option<Switch>, u64)]) -> (Option<u64>, Option<u64>) {
     if mask == 0 { (None, None) } else { (Some(flags), Some(mask)) }
 }
 
-/// The words of the bits that are set.
+/// The words of the set bits.
 fn flag_names(flags: u64, names: &[(u64, &'static str)]) -> Vec<&'static str> {
     names.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, name)| *name).collect()
 }

@@ -188,7 +188,7 @@ fn register(connection: &mut Connection, prefixes: &[Name]) -> Result<(), Comman
     Ok(())
 }
 
-/// Answers until interrupted. A forwarder that goes away is waited for.
+/// Answers until interrupted. Waits for a forwarder that goes away.
 fn serve(
     connection: &mut Connection,
     server: &mut Server,
@@ -231,7 +231,7 @@ fn serve(
         }
     }
     for prefix in prefixes {
-        // The forwarder would notice by itself; saying it saves consumers a time-out.
+        // The forwarder would notice the end by itself; this saves consumers a time-out.
         connection.unregister(prefix).ok();
     }
     Ok(())

@@ -63,7 +63,7 @@ pub struct Shown<'a> {
     pub out: Option<&'a Path>,
     /// One JSON object.
     pub json: bool,
-    /// Nothing but errors.
+    /// Prints only errors.
     pub quiet: bool,
     /// The command can do the rest of an interrupted sweep.
     pub resumes: bool,
@@ -97,7 +97,7 @@ pub fn finish(
     Err(Failure::new(Kind::Interrupted, what).then(next))
 }
 
-/// The summary; `None` if nothing was run.
+/// The summary; `None` without results.
 fn summary(batch: &Batch, mut results: Vec<RunResult>) -> Option<Summary> {
     if batch.is_sweep {
         let sweep = SweepResult::new(&batch.name, batch.repetitions, results);

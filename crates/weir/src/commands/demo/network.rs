@@ -100,7 +100,7 @@ impl Network {
         self.path(&format!("{node}.sock"))
     }
 
-    /// This program, with its keys in the temporary directory and nothing to read.
+    /// This program, with its keys in the temporary directory and without input.
     fn weir(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(args).stdin(Stdio::null());
@@ -192,7 +192,7 @@ impl Network {
     }
 
     /// Fetches `name` at A into `path`, trusting the identity `by` alone, and returns the summary
-    /// that `weir get` prints. Its progress bar goes to our standard error.
+    /// of `weir get`. Its progress bar goes to our standard error.
     pub fn fetch(
         &mut self,
         name: &str,
@@ -254,7 +254,7 @@ impl Network {
         Ok(counters.pointer("/content_store/hits").and_then(Value::as_u64).unwrap_or(0))
     }
 
-    /// Data that has crossed the link from C to B.
+    /// Data on the link from C to B.
     pub fn producer_sent(&self) -> Result<u64, Failure> {
         let counters = self.counters("C")?;
         let faces = counters.get("faces").and_then(Value::as_array);
@@ -277,7 +277,7 @@ fn face_section(name: &str, port: u16, link: &Link) -> String {
     )
 }
 
-/// Three UDP ports that are free now.
+/// Three free UDP ports.
 fn free_ports() -> Result<[u16; 3], Failure> {
     let sockets: Result<Vec<_>, _> = (0..3).map(|_| UdpSocket::bind("127.0.0.1:0")).collect();
     let sockets = sockets.map_err(|error| {

@@ -1,4 +1,4 @@
-//! The oldest version of a tree that is accepted.
+//! The oldest accepted version of a tree.
 
 use packet::Name;
 

@@ -90,7 +90,7 @@ impl Search<'_> {
     }
 }
 
-/// The failure if there is no tree.
+/// The failure if the tree does not exist.
 fn no_tree(name: &Name, failure: Failure) -> Failure {
     match failure.kind() {
         Kind::NotFound => {

@@ -38,7 +38,7 @@ impl Found {
     /// tree.
     ///
     /// # Errors
-    /// There is neither, or it is not verified.
+    /// Neither exists, or it is not verified.
     pub fn search(
         args: &MountArgs,
         transfers: &Transfers,

@@ -1,4 +1,4 @@
-//! Folders that are published as trees.
+//! Folders published as trees.
 
 use super::printed::Object;
 use crate::cli::PutArgs;
@@ -26,13 +26,13 @@ struct Tree {
     watcher: Option<FolderWatcher>,
     /// The folder, or a file in it, has changed since the current version was made.
     is_stale: bool,
-    /// Files whose bytes were not those that were hashed.
+    /// Files whose bytes differed from the hashed ones.
     distrusted: BTreeSet<Vec<u8>>,
     /// Makes the next version.
     job: Option<JoinHandle<Result<Catalogue, Failure>>>,
     /// Ticks until the next version may be made.
     pause: u32,
-    /// The folder is gone, or the one in its place cannot be watched, and the user knows it.
+    /// The folder is gone, or the new one cannot be watched, and this has been reported.
     is_gone: bool,
 }
 
@@ -112,8 +112,8 @@ impl Trees {
         })
     }
 
-    /// Makes new versions of trees that have changed, and serves those that are ready. `failure`
-    /// is that of the last answer.
+    /// Makes new versions of changed trees, and serves finished ones. `failure` is that of the last
+    /// answer.
     pub fn look(
         &mut self,
         publish: &mut Publish,

@@ -1,4 +1,4 @@
-//! Single packets by name, several at a time: those that a publisher has signed.
+//! Single signed packets by name, several at a time.
 
 use crate::exit::{Failure, Kind};
 use crate::signals::Stop;
@@ -30,7 +30,7 @@ impl Question {
     }
 }
 
-/// Interests that are sent, and their answers.
+/// Sent Interests, and their answers.
 struct Asking {
     waiting: VecDeque<(Question, u32)>,
     flying: BTreeMap<Question, (Time, u32)>,
@@ -116,7 +116,7 @@ impl Endpoint for Asking {
     }
 }
 
-/// Asks for packets, and returns those that come.
+/// Requests packets, and returns the received ones.
 ///
 /// # Errors
 /// The connection ends, or it was interrupted.

@@ -55,7 +55,7 @@ pub fn copy(
     })
 }
 
-/// Bytes that are read until an interruption.
+/// An input that is read until an interruption.
 struct Reading<'a> {
     input: &'a mut dyn Read,
     watched: &'a Watched<'a>,

@@ -135,7 +135,7 @@ pub fn serve(
     }
     begin(&prefixes)?;
     producer::serve(connection, publish, content, settings, look, &mut outage, &mut greet)?;
-    // The forwarder would notice by itself; saying it saves consumers a time-out.
+    // The forwarder would notice the end by itself; this saves consumers a time-out.
     for prefix in prefixes.all() {
         connection.unregister(&prefix).ok();
     }
@@ -160,11 +160,11 @@ fn begin(prefixes: &Prefixes, usage: Usage, args: &RepoRunArgs) -> Result<(), Fa
     Ok(())
 }
 
-/// The prefixes that are registered, for each connection to a forwarder again.
+/// The prefixes to register, for each connection to a forwarder again.
 #[derive(Clone, Default)]
 pub struct Prefixes(Arc<Mutex<Changing>>);
 
-/// The prefixes that are wanted, and those that the forwarder has.
+/// The wanted prefixes, and those registered at the forwarder.
 #[derive(Default)]
 struct Changing {
     known: BTreeSet<Name>,
@@ -187,8 +187,8 @@ impl Prefixes {
         inner.known.clone()
     }
 
-    /// Replaces the prefixes by these, without those that a shorter one covers. Returns the ones
-    /// that are new and those that are gone.
+    /// Replaces the prefixes by these, without those that a shorter one covers. Returns the new and
+    /// the removed ones.
     fn set(&self, mut wanted: Vec<Name>) -> (Vec<Name>, Vec<Name>) {
         wanted.sort_by_key(Name::len);
         let mut all = BTreeSet::new();
@@ -204,8 +204,8 @@ impl Prefixes {
         (new, old)
     }
 
-    /// Adds a prefix, unless a shorter one covers it. Returns the longer ones that it covers
-    /// from now on; `None` if nothing changes.
+    /// Adds a prefix, unless a shorter one covers it. Returns the longer ones that it now covers;
+    /// `None` if nothing changes.
     fn add(&self, name: &Name) -> Option<Vec<Name>> {
         let mut inner = self.lock();
         if (0..=name.len()).any(|len| inner.known.contains(&name.as_ref().prefix(len).to_name())) {
@@ -253,7 +253,7 @@ struct Claimed {
     last: Option<u64>,
 }
 
-/// A store that is served.
+/// A served store.
 pub struct Served {
     shown: Arc<Shown>,
     claims: Claims,
@@ -409,7 +409,7 @@ mod tests {
         assert_eq!(prefixes.take_new(), names(&["/a", "/c"]));
         assert_eq!(set(&["/a/b", "/c"]), (names(&["/a/b"]), names(&["/a"])));
         assert_eq!(set(&["/a/b", "/c", "/a"]), (names(&["/a"]), names(&["/a/b"])));
-        // Nothing has changed for the forwarder.
+        // The forwarder's prefixes are unchanged.
         assert!(prefixes.take_old().is_empty() && prefixes.take_new().is_empty());
         assert_eq!(prefixes.all().len(), 2);
         set(&["/c"]);

@@ -258,7 +258,7 @@ fn drawn(scenario: &Scenario, mut at: usize, way: Vec<usize>) -> String {
         let link = &scenario.links[link];
         let [first, second] = link.ends;
         let (next, down) = if at == first { (second, 1) } else { (first, 0) };
-        // Data comes the other way: that is the direction that matters.
+        // Data travels in the other direction, whose rate counts.
         let rate = link.directions[down].rate;
         most = Some(most.map_or(rate, |most: control::Rate| most.min(rate)));
         round_trip = round_trip + link.directions[0].delay + link.directions[1].delay;

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-/// Bytes that are written at once.
+/// The number of bytes of one write.
 const BUFFER: usize = 1 << 18;
 
 /// The traces of each run.

@@ -206,7 +206,7 @@ fn faces(counters: &Value) -> Table {
     table
 }
 
-/// Packets that were dropped, or options that were ignored, by reason.
+/// Dropped packets, or ignored options, by reason.
 fn reasons<'a>(counters: &'a Value, field: &str) -> impl Iterator<Item = (&'a str, u64)> {
     let counts = counters.pointer(field).and_then(Value::as_object);
     counts.into_iter().flatten().filter_map(|(reason, n)| Some((reason.as_str(), n.as_u64()?)))

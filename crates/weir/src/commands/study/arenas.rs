@@ -89,7 +89,7 @@ fn plan(arena: &Arena, runs: &Runs<'_>) -> Result<Plan, Failure> {
     Ok(Plan { folder: arena.folder.clone(), runs: all })
 }
 
-/// The arena with the cells that are asked for.
+/// The arena with the chosen cells.
 fn chosen(whole: &Arena, folder: &Path, args: &StudyArgs) -> Result<Arena, Failure> {
     let mut arena = whole.clone();
     let mut only = args.only.iter();
