@@ -23,9 +23,9 @@ use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
 /// The interval at which the progress bar and the signals are looked at.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A sink as the loop knows it: it may fail, and be slower than the network.
+/// A sink for the loop: it may fail, and be slower than the network.
 pub trait Keep: Sink {
-    /// Bytes that it takes now, if there is an end to that.
+    /// The number of bytes that it takes now; `None` without a limit.
     fn room(&self) -> Option<Size> {
         None
     }
@@ -101,7 +101,7 @@ impl Target {
         matches!(self, Target::Stream(_))
     }
 
-    /// The descriptor that becomes readable when there is room again.
+    /// The descriptor that becomes readable when the target has room again.
     ///
     /// # Errors
     ///
@@ -245,7 +245,7 @@ pub struct Watch<'a> {
 pub struct Absence {
     /// The limit of the wait for a forwarder, counted from the last verified content.
     pub patience: Duration,
-    /// It prints nothing about it.
+    /// True if it prints nothing about it.
     pub quiet: bool,
 }
 

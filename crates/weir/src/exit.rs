@@ -121,9 +121,9 @@ struct ErrorObject<'a> {
 pub struct Failure {
     word: Word,
     message: String,
-    /// The next step; empty if that is not known.
+    /// The next step; empty if it is unknown.
     next: String,
-    /// People see it from the output already, or have stopped reading.
+    /// The output shows the failure already, or its reader has ended.
     is_silent: bool,
 }
 

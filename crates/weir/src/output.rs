@@ -72,7 +72,7 @@ fn folded(text: &str, room: usize) -> Vec<String> {
             line.push(' ');
         }
         line.push_str(word);
-        // A word that is wider than the terminal would be divided by it anyway.
+        // The terminal would divide a word wider than itself anyway.
         while line.chars().count() > room.max(1) {
             let rest = line.split_off(line.char_indices().nth(room.max(1)).map_or(0, |(at, _)| at));
             lines.push(std::mem::replace(&mut line, rest));
@@ -82,7 +82,7 @@ fn folded(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// The message, for programs, of a failure because nothing reads the output.
+/// The message, for programs, of a failure because the reader of the output has gone.
 pub const READER_GONE: &str = "the reader of the output has gone";
 
 /// The failure of standard output.

@@ -14,10 +14,10 @@ pub type Passphrase = Zeroizing<String>;
 /// The maximum length of a passphrase.
 const MOST: u64 = 4096;
 
-/// A passphrase that exists.
+/// An existing passphrase.
 ///
 /// # Errors
-/// The file cannot be read, or there is no terminal.
+/// The file cannot be read, or the program has no terminal.
 pub fn known(file: Option<&Path>) -> Result<Passphrase, Failure> {
     match file {
         Some(path) => first_line(path),

@@ -104,7 +104,7 @@ pub trait Content {
         Vec::new()
     }
 
-    /// The prefixes of which nothing is left, since the last call.
+    /// The prefixes without content, since the last call.
     fn old_prefixes(&mut self) -> Vec<Name> {
         Vec::new()
     }
@@ -148,8 +148,8 @@ pub struct ServeSettings {
 /// The registration that a forwarder needs before it forwards Interests to this program.
 pub type Greet<'a> = dyn FnMut(&mut Connection) -> Result<(), CommandError> + 'a;
 
-/// Serves until interrupted, or for `linger` after the last answer. A forwarder that goes away is
-/// waited for, and greeted when it is back.
+/// Serves until interrupted, or for `linger` after the last answer. Waits for a forwarder that goes
+/// away, and registers again when it is back.
 pub fn serve(
     connection: &mut Connection,
     publish: &mut Publish,

@@ -23,8 +23,8 @@ impl Drop for Needed {
 }
 
 impl Stop {
-    /// Listens from now on. A second signal ends the process at once, so that a program that hangs
-    /// can still be stopped.
+    /// Starts listening. A second signal ends the process at once, so that a hanging program can
+    /// still be stopped.
     ///
     /// # Errors
     /// A system call fails.
@@ -57,8 +57,7 @@ impl Stop {
         self.reasons[0].store(true, Ordering::Relaxed);
     }
 
-    /// `input`, as long as no signal has come: reading from a terminal or a pipe can block without
-    /// end.
+    /// `input` until a signal comes: reading from a terminal or a pipe can block without end.
     pub fn interrupts<'a, R: Read + AsFd>(&'a self, input: &'a mut R) -> impl Read {
         Interruptible { input, stop: self }
     }

@@ -73,8 +73,8 @@ impl Transfers {
         self.policy.needs_key()
     }
 
-    /// The certificates of a chain that are anchors, or are verified by one. Each certificate has
-    /// the key of the signature before it.
+    /// The certificates of a chain that are anchors, or verified by one. Each certificate has the
+    /// key of the signature before it.
     pub fn certified(&self, chain: Vec<Certificate>) -> Vec<Certificate> {
         certified(&at_present(&self.policy), chain)
     }

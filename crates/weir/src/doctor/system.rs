@@ -13,7 +13,7 @@ impl System {
         System { root: root.to_owned() }
     }
 
-    /// True if there is such a file. `path` is relative to the root.
+    /// True if the file exists. `path` is relative to the root.
     pub fn has(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }

@@ -5,12 +5,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use scenario::result::digits;
 use std::fmt::Write;
 
-/// Below this many columns there is no room for a bar beside the numbers.
+/// The number of columns below which a bar has no room beside the numbers.
 const NARROW: usize = 80;
 /// The most columns that the numbers take, with the space before them.
 const NUMBERS: usize = 52;
 const NARROW_NUMBERS: usize = 38;
-/// Below this many there is room for a share or a size only.
+/// The number of columns below which only a share or a size has room.
 const NARROWEST: usize = 48;
 /// The most columns of a share or a size, with the space before it.
 const THERE: usize = 10;
@@ -45,7 +45,7 @@ impl Progress {
         Progress { bar, width, quiet }
     }
 
-    /// Lines above a bar that is another's.
+    /// Lines above the bar of another part.
     pub fn of(bar: ProgressBar) -> Progress {
         Progress { bar, width: NARROW, quiet: false }
     }
@@ -91,7 +91,7 @@ impl Progress {
         self.bar.suspend(|| super::note(text));
     }
 
-    /// The same, unless nothing but errors is wanted.
+    /// The same, unless only errors are wanted.
     pub fn warn(&self, text: &str) {
         if !self.quiet {
             self.above(text);
@@ -109,7 +109,7 @@ impl Progress {
 pub struct RunProgress {
     bar: ProgressBar,
     total: f64,
-    /// There is room for a share and the remaining time only.
+    /// Only a share and the remaining time have room.
     is_narrow: bool,
     /// Simulated nanoseconds and events by run.
     runs: Vec<(u64, u64)>,
@@ -159,7 +159,7 @@ impl RunProgress {
         self.bar.set_position(simulated);
     }
 
-    /// The number of an object's bytes that are hashed, before simulated time goes on.
+    /// The number of hashed bytes of an object, before simulated time goes on.
     pub fn hashing(&self, object: &str, done: u64, size: u64) {
         let share = 100.0 * done as f64 / size.max(1) as f64;
         let numbers = if self.is_narrow { NARROW_RUN_NUMBERS } else { RUN_NUMBERS };

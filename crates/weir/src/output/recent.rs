@@ -1,4 +1,4 @@
-//! How fast something goes now: neither on average since it began, nor how fast it once went.
+//! The present rate of a transfer: neither its average, nor a past rate.
 
 use control::{Duration, Rate, Size, Time};
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// quarter of a second.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// A count of bytes that is looked at from time to time.
+/// A count of bytes that is read from time to time.
 #[derive(Debug, Default)]
 pub struct Recent {
     looks: VecDeque<(Time, u64)>,
@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(recent.look(at(500), 1_000_000), Some(Rate::from_mbps(32)));
         assert_eq!(recent.look(at(750), 1_500_000), Some(Rate::from_mbps(24)));
         assert_eq!(recent.look(at(1000), 2_250_000), Some(Rate::from_mbps(24)));
-        // Nothing more comes: 1.25 MB and 0.75 MB within the last second, then nothing.
+        // No more bytes: 1.25 MB and 0.75 MB within the last second, then none.
         assert_eq!(recent.look(at(1500), 2_250_000), Some(Rate::from_mbps(10)));
         assert_eq!(recent.look(at(1750), 2_250_000), Some(Rate::from_mbps(6)));
         assert_eq!(recent.look(at(2000), 2_250_000), None);

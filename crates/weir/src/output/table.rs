@@ -20,7 +20,7 @@ pub struct Column {
     pub head: Cow<'static, str>,
     /// The alignment of its texts.
     pub align: Align,
-    /// Columns of a higher rank go first when there is no room for all; those of rank 0 never go.
+    /// In a narrow terminal, columns of a higher rank are omitted first; those of rank 0 stay.
     pub rank: u8,
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const BARS: usize = 4;
 /// Files of fewer bytes are over before a bar can be read.
 const LEAST: u64 = 1_000_000;
-/// Below this many columns there is no room for a bar beside the numbers.
+/// The number of columns below which a bar has no room beside the numbers.
 const NARROW: usize = 80;
 /// The columns of the numbers behind a name.
 const NUMBERS: usize = 64;

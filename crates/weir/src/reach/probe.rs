@@ -46,12 +46,12 @@ impl Probe {
         });
     }
 
-    /// True if nothing at the peer receives, or it cannot be reached.
+    /// True if no program receives at the peer, or the peer cannot be reached.
     pub fn is_rejected(&self) -> bool {
         self.error.is_some()
     }
 
-    /// The state of the peer, which has sent nothing.
+    /// The state of a silent peer.
     pub fn reason(&self) -> String {
         match &self.error {
             Some(error) if error.kind() == ErrorKind::ConnectionRefused => {

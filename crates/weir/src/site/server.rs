@@ -35,7 +35,7 @@ const POLICY: &str = "default-src 'self'; script-src 'self' 'unsafe-inline'; sty
 /// Answers until a signal comes.
 ///
 /// # Errors
-/// The system has nothing left to wait with.
+/// The system has no resources for waiting.
 pub fn serve(files: SiteFiles, listener: TcpListener, stop: &Stop) -> Result<(), Failure> {
     serve_until(files, listener, stop)
         .map_err(|error| Failure::new(Kind::Failed, format!("cannot serve: {error}")))
