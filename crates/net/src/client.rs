@@ -34,7 +34,7 @@ pub trait Endpoint {
     /// When [`Endpoint::on_deadline`] has to be called.
     fn next_deadline(&mut self, now: Time) -> Option<Time>;
 
-    /// The instant asked for has come.
+    /// The requested instant has come.
     fn on_deadline(&mut self, now: Time);
 
     /// Announces if the forwarder answers ranges over this connection now. Over UDP it does not

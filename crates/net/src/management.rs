@@ -80,7 +80,7 @@ pub enum Answer {
 /// The management service.
 #[derive(Debug)]
 pub struct Management {
-    /// The face under which the forwarder knows it.
+    /// Its face at the forwarder.
     face: FaceId,
     routes_per_face: usize,
     authority: Authority,
@@ -112,7 +112,7 @@ struct Question<'a, 'i> {
     interest: &'a Interest<'i>,
     /// The PIT token.
     token: &'a [u8],
-    /// Certificates that are missing now will not come.
+    /// True if missing certificates will not come any more.
     is_last: bool,
 }
 
@@ -214,7 +214,7 @@ impl Management {
     }
 
     /// Answers a frame that the forwarder sent to the internal face; `wall_ms` is the time since
-    /// 1970. `None` if there is nothing to answer, or not yet.
+    /// 1970. `None` without an answer, or if it comes later.
     pub fn receive(
         &mut self,
         host: &mut Host<'_>,
@@ -296,7 +296,7 @@ impl Management {
         Some(self.datasets.publish(now, wall_ms, interest, &content, kept))
     }
 
-    /// Answers a command: everything that is not a dataset.
+    /// Answers a command, which is any Interest except for a dataset.
     fn command(&mut self, host: &mut Host<'_>, question: &Question<'_, '_>) -> Option<Answer> {
         let (from, name) = (question.from, question.interest.name());
         let is_remote = is_remote(name);
@@ -408,7 +408,7 @@ impl Management {
         self.certificates.poll_transmit()
     }
 
-    /// Writes a log line for each packet from now on, if the log takes such lines.
+    /// Starts writing a log line for each packet, if the log takes such lines.
     pub fn log_packets(&mut self, forwarder: &mut Forwarder) {
         self.traces.log(forwarder);
     }

@@ -122,7 +122,7 @@ impl Connection {
     /// returns the answer, whatever its status. `what` names the action, for messages.
     ///
     /// # Errors
-    /// The forwarder does not answer, or no packet takes the command.
+    /// The forwarder does not answer, or no packet has room for the command.
     pub fn control(
         &mut self,
         verb: [&str; 3],

@@ -17,20 +17,20 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Bytes that are read at a time.
+/// The number of bytes of one read.
 const READ: usize = 256 * 1024;
-/// Bytes of frames that are gathered before they are written.
+/// The number of bytes of frames that are gathered for one write.
 const WRITE: usize = 256 * 1024;
 /// The time in which a forwarder must accept a connection over TCP. The system's own limit is
 /// minutes, in which no signal and no patience would count.
 const ACCEPTED_WITHIN: std::time::Duration = std::time::Duration::from_secs(3);
-/// The shortest wait while the socket takes nothing: no frame that is due can be sent then.
+/// The shortest wait while the socket accepts no bytes: no due frame can be sent then.
 const BLOCKED: Duration = Duration::from_millis(10);
 
-/// Why there is no connection to a forwarder.
+/// The reason why a connection to a forwarder failed.
 #[derive(Debug, Error)]
 pub enum ConnectError {
-    /// There is no socket of that name.
+    /// The socket does not exist.
     #[error(
         "no forwarder at {0}: there is no such socket; start one with `weir daemon`, or give its \
          address with --socket or NDN_CLIENT_TRANSPORT"
@@ -56,7 +56,7 @@ pub enum ConnectError {
     /// The forwarder closed the connection.
     #[error("the forwarder at {0} closed the connection: it stopped, or rejected what it received")]
     Closed(Address),
-    /// The forwarder sends something that is not NDN.
+    /// The forwarder does not send NDN packets.
     #[error("the program at {address} is not an NDN forwarder: {error}")]
     NotNdn {
         /// The address.
@@ -187,11 +187,11 @@ impl Connection {
     }
 
     /// Connects to the same address again, after an error. Frames that were not sent, or not read
-    /// whole, are dropped; the clock goes on. A forwarder that does not accept within a second is
-    /// an error.
+    /// whole, are dropped; the clock goes on. If the forwarder does not accept within a second, the
+    /// call fails.
     ///
     /// # Errors
-    /// There is no forwarder, or it cannot be reached.
+    /// No forwarder listens there, or it cannot be reached.
     pub fn reconnect(&mut self) -> Result<(), ConnectError> {
         let socket = connect_soon(&self.address);
         self.socket = socket.map_err(|error| unreachable(&self.address, error))?;
@@ -269,7 +269,7 @@ impl Connection {
     pub fn turn(&mut self, endpoint: &mut dyn Endpoint, until: Time) -> Result<Turn, ConnectError> {
         let now = self.clock.now();
         self.send(now, endpoint)?;
-        // On a stream nothing is forgotten.
+        // On a stream, capabilities never expire.
         let own =
             self.capabilities.next_deadline().filter(|_| matches!(self.socket, Socket::Udp(_)));
         let deadline = endpoint.next_deadline(now).into_iter().chain(own).min();
@@ -461,7 +461,7 @@ fn unreachable(address: &Address, error: io::Error) -> ConnectError {
     }
 }
 
-/// As [`connect`], for a caller that has more to do than wait for a forwarder that hangs.
+/// As [`connect`], for a caller that must not wait for a hanging forwarder.
 fn connect_soon(address: &Address) -> io::Result<Socket> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
     const SOON: std::time::Duration = std::time::Duration::from_secs(1);
@@ -499,7 +499,7 @@ fn connect(address: &Address) -> io::Result<Socket> {
             socket.set_nonblocking(true)?;
             Socket::Udp(socket)
         }
-        // It has no address by which it could be found.
+        // It has no address to connect to.
         Address::Embedded => return Err(io::ErrorKind::AddrNotAvailable.into()),
     })
 }

@@ -1,4 +1,4 @@
-//! Reading a dataset of the forwarder: versioned, in segments, made when it is asked for.
+//! Reading a dataset of the forwarder: versioned, in segments, made on request.
 
 use crate::client::{ConnectError, Connection, Endpoint, Turn};
 use control::{Duration, Time};
@@ -13,10 +13,10 @@ const ATTEMPTS: u32 = 3;
 /// later one. Forwarders answer in the order of the questions; datagrams may overtake each other.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// Segments that are read at most: 64 MB.
+/// The maximum number of segments: 64 MB.
 const MAX_SEGMENTS: u64 = 8192;
 
-/// Why there is no dataset.
+/// The reason why a dataset cannot be read.
 #[derive(Debug, Error)]
 pub enum DatasetError {
     /// The connection is lost.
@@ -44,8 +44,8 @@ pub enum DatasetError {
 }
 
 impl Connection {
-    /// Reads a dataset, such as `/localhost/weir/counters`. Nothing else should be going on over
-    /// the connection: frames that are not its answer are left aside.
+    /// Reads a dataset, such as `/localhost/weir/counters`. The connection should have no other use
+    /// meanwhile: frames other than the answer are ignored.
     ///
     /// # Errors
     /// The forwarder does not answer, or not with a dataset; or the connection is lost.
@@ -89,8 +89,7 @@ impl Connection {
         self.ask_all(&mut [interest]).map(|(_, packet)| packet)
     }
 
-    /// Asks for several things at once, and returns the first of them that there is, with its
-    /// place.
+    /// Asks for several datasets at once, and returns the first existing one, with its place.
     fn ask_all(&mut self, all: &mut [InterestBuf]) -> Result<(usize, Bytes), DatasetError> {
         for _ in 0..ATTEMPTS {
             for interest in &mut *all {
@@ -120,7 +119,7 @@ impl Connection {
 /// The one of two datasets that a forwarder has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The one that was wanted.
+    /// The wanted one.
     First(Vec<u8>),
     /// The other one.
     Other(Vec<u8>),
@@ -149,7 +148,7 @@ pub(super) fn malformed(name: &Name, why: &'static str) -> DatasetError {
     DatasetError::Malformed { name: name.clone(), why }
 }
 
-/// Interests that are sent together.
+/// Interests sent together.
 struct Questions {
     all: Vec<Question>,
     /// The number of sent Interests.
@@ -165,14 +164,14 @@ impl Questions {
         Questions { all, sent: 0, answered_at: None }
     }
 
-    /// Nothing better can come.
+    /// True if no better answer can come.
     fn are_final(&self, now: Time) -> bool {
         let open = self.all.iter().find(|question| !question.rejected);
         open.is_none_or(|question| question.answer.is_some())
             || self.answered_at.is_some_and(|at| now >= at + GRACE)
     }
 
-    /// The first that was answered.
+    /// The first answer in the order of the questions.
     fn first_answer(self) -> Option<(usize, Bytes)> {
         let answers = self.all.into_iter().map(|question| question.answer);
         answers.enumerate().find_map(|(at, answer)| Some((at, answer?)))

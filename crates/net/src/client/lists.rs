@@ -102,9 +102,9 @@ pub struct General {
     pub received: Passed,
     /// Packets and bytes sent.
     pub sent: Passed,
-    /// Interests that were answered.
+    /// Answered Interests.
     pub satisfied: u64,
-    /// Interests that were not.
+    /// Unanswered Interests.
     pub unsatisfied: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Rights to send commands: the configuration's `[[authorize]]`. Without any, the programs of the
-//! daemon's own user and of root may send every command, and those of other users may register
+//! Permissions to send commands: the configuration's `[[authorize]]`. Without any, the programs of
+//! the daemon's own user and of root may send every command, and those of other users may register
 //! prefixes for themselves, within limits ([`Rule::is_bounded`]).
 
 mod once;
@@ -100,7 +100,7 @@ const SKEW: Duration = Duration::from_secs(120);
 /// Permission to execute a command, if it is a new one.
 #[derive(Debug)]
 pub struct Grant {
-    /// The key that signed it, if that was verified.
+    /// The key that signed it, if the signature was verified.
     key: Option<Name>,
     from: Origin,
     /// The maximum difference between its time and this host's.

@@ -23,11 +23,11 @@ const ATTEMPT: Duration = Duration::from_secs(1);
 /// The time limit for all certificates of a chain together.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Certificates that are requested at a time, and those of them that one face needs.
+/// The maximum number of certificates being fetched, and that for one face.
 const FETCHES: usize = 64;
 const FETCHES_OF_FACE: usize = 4;
 
-/// The most that wait at a time, and those of one face.
+/// The maximum number of waiting commands and announcements, and that of one face.
 const WAITING: usize = 128;
 const WAITING_OF_FACE: usize = 16;
 
@@ -51,7 +51,7 @@ pub(super) struct ReceivedAnnouncement {
     pub longest: Duration,
 }
 
-/// Something that waits.
+/// A waiting command or announcement.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub what: What,
@@ -61,7 +61,7 @@ pub(super) struct Waiting {
     pub since: Time,
     /// When it came, in milliseconds since 1970.
     pub wall_ms: u64,
-    /// True if certificates that are missing now will not come.
+    /// True if missing certificates will not come any more.
     pub is_last: bool,
 }
 
@@ -74,7 +74,7 @@ impl Waiting {
     }
 }
 
-/// A certificate that is asked for.
+/// A certificate that is being fetched.
 #[derive(Debug)]
 struct Fetch {
     name: Name,
@@ -170,7 +170,7 @@ impl Certificates {
         Ok(())
     }
 
-    /// A packet came to the internal face: perhaps a certificate that was asked for.
+    /// A packet arrived on the internal face: perhaps a requested certificate.
     pub fn receive(&mut self, now: Time, data: &Data<'_>) {
         let mut at = 0;
         while let Some(fetch) = self.fetches.get_mut(at) {
@@ -237,7 +237,7 @@ impl Certificates {
         self.ready.retain(|waiting| waiting.from != face);
     }
 
-    /// Something that is to be judged again.
+    /// The next command or announcement to judge again.
     pub fn poll_ready(&mut self) -> Option<Waiting> {
         self.ready.pop_front()
     }

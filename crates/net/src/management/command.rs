@@ -180,7 +180,7 @@ impl<'a> Command<'a> {
     }
 }
 
-/// A NonNegativeInteger that is a component's value.
+/// The value of a component as a NonNegativeInteger.
 fn big_endian(bytes: &[u8]) -> Option<u64> {
     if !matches!(bytes.len(), 1 | 2 | 4 | 8) {
         return None;
@@ -267,7 +267,7 @@ impl<'a> Claim<'a> {
         &self.signed
     }
 
-    /// One with a digest, of which the signature covers `signed`.
+    /// A claim with a digest whose signature covers `signed`.
     #[cfg(test)]
     pub(super) fn test(signed: &'a [u8], time_ms: u64, nonce: &'a [u8]) -> Claim<'a> {
         Claim {

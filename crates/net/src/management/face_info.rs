@@ -47,7 +47,7 @@ pub struct FaceInfo {
     pub flags: u64,
     /// The congestion marking of its scheme, in the protocol's terms.
     pub marking: Marking,
-    /// When it ends if nothing comes over it.
+    /// The time at which it ends without traffic.
     pub expires: Option<Time>,
     /// True if its socket is connected.
     pub up: bool,

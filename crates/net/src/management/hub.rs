@@ -21,7 +21,7 @@ pub(super) struct Hub {
 }
 
 impl Hub {
-    /// These prefixes from now on.
+    /// Sets the prefixes.
     pub fn set(&mut self, prefixes: &[Name]) {
         self.content.clear();
         prefixes.iter().for_each(|prefix| prefix.encode_into(&mut self.content));

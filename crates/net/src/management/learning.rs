@@ -19,7 +19,7 @@ pub(super) struct Reception {
     pub since: Time,
     pub wall_ms: u64,
     pub face: FaceId,
-    /// Certificates that are missing now will not come.
+    /// True if missing certificates will not come any more.
     pub is_last: bool,
 }
 
@@ -121,7 +121,7 @@ impl Management {
         Ok(())
     }
 
-    /// Neighbours that make discoveries get this announcement, as long as there is a route by it.
+    /// Neighbours that make discoveries get this announcement, while a route by it exists.
     pub(super) fn know(&mut self, forwarder: &mut Forwarder, announcement: &[u8]) {
         let Some(prefix) = announced(announcement) else { return };
         let bytes = Bytes::copy_from_slice(announcement);

@@ -62,7 +62,7 @@ type OfFace = fn(&Face<'_>, &mut Put<'_>);
 /// The reader of a histogram of a face.
 type OfTimes = fn(&FaceCounters) -> &DurationHistogram;
 
-/// The sources of all metrics but those of faces.
+/// The sources of all metrics except those of faces.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'a> {
     /// The forwarder.
@@ -278,7 +278,7 @@ const TIMES: &[(Family, OfTimes)] = &[
     ),
 ];
 
-/// Every family; those of faces have the labels `face` and `uri` besides.
+/// Every family, and true for those of faces, which also have the labels `face` and `uri`.
 pub fn families() -> impl Iterator<Item = (&'static Family, bool)> {
     let node = NODE.iter().map(|(family, _)| family).chain([&CHECKS]);
     let faces = FACE.iter().map(|(family, _)| family);
@@ -309,7 +309,7 @@ fn drops(drops: &Drops, put: &mut Put<'_>) {
     }
 }
 
-/// Everything that is counted.
+/// The text with all metrics.
 #[must_use]
 pub fn text(node: &Node<'_>, infos: &[FaceInfo]) -> String {
     let mut out = String::new();

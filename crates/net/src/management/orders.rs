@@ -78,7 +78,7 @@ impl Order {
     }
 }
 
-/// Where a reply goes.
+/// The place of a reply.
 #[derive(Debug)]
 pub struct Reply {
     /// The command's name.

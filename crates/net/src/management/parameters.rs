@@ -53,7 +53,7 @@ pub struct ControlParameters {
     pub count: Option<u64>,
     /// Bits.
     pub flags: Option<u64>,
-    /// The bits that are set or cleared.
+    /// The bits to set or clear.
     pub mask: Option<u64>,
     /// A strategy's name.
     pub strategy: Option<Name>,

@@ -79,7 +79,7 @@ impl ControlResponse {
         if whole.len() <= packet::MAX_PACKET {
             return whole;
         }
-        // The name contains the request. In half a packet there is no room to repeat it.
+        // The name contains the request. Half a packet has no room to repeat it.
         let text = self.text.chars().take(SHORT).collect();
         let body = ControlParameters::default();
         ControlResponse { code: self.code, text, body }.packet(name)

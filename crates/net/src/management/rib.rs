@@ -1,4 +1,4 @@
-//! Routes by origin, and the next hops that the FIB gets from them.
+//! Routes by origin, and the FIB's next hops computed from them.
 //!
 //! Of the routes for a prefix to one face, the cheapest counts. A prefix with routes inherits those
 //! of shorter prefixes that have the flag ChildInherit, for faces to which it has no route of its
@@ -30,7 +30,7 @@ pub struct Route {
     pub cost: u64,
     /// [`CHILD_INHERIT`] and [`CAPTURE`]; other flags are kept and reported unchanged.
     pub flags: u64,
-    /// When it goes.
+    /// The time of its expiry.
     pub expires: Option<Time>,
 }
 
@@ -55,7 +55,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// The cheapest route of each face, of those that have all of `flags`.
+    /// The cheapest route of each face among those with all of `flags`.
     fn cheapest(&self, flags: u64) -> Hops {
         let mut hops = Hops::new();
         for (key, route) in self.routes.iter().filter(|(_, r)| r.flags & flags == flags) {
@@ -135,7 +135,7 @@ impl Rib {
     /// Adds a route or changes it.
     ///
     /// # Errors
-    /// The FIB rejects it; nothing is changed then.
+    /// The FIB rejects it; then the routes are unchanged.
     pub fn add(
         &mut self,
         forwarder: &mut Forwarder,
@@ -193,8 +193,8 @@ impl Rib {
         true
     }
 
-    /// Brings the FIB in line with a prefix's routes, and with those that longer prefixes inherit
-    /// if they have changed.
+    /// Updates the FIB for a prefix's routes, and for those that longer prefixes inherit if they
+    /// have changed.
     fn spread(&mut self, forwarder: &mut Forwarder, prefix: &Name, below: bool) {
         if !below {
             return self.refresh(forwarder, prefix);
@@ -262,7 +262,7 @@ impl Rib {
             }
             tracing::info!(%prefix, face = %key.face, origin = key.origin, "route expired");
             self.remove(forwarder, &prefix, key);
-            // A route that is not there any more must not keep the loop.
+            // An expiry without a route must not block the loop.
             self.expiries.remove(&(at, prefix, key));
         }
     }

@@ -8,7 +8,7 @@ use forwarder::Forwarder;
 /// Packets that one `cs/erase` removes at most (NFD's number).
 const MOST_ERASED: usize = 256;
 
-/// `cs/config`: the most packets, and whether the store takes in and gives out.
+/// `cs/config`: the maximum number of packets, and whether the store inserts and answers.
 pub(super) fn config(forwarder: &mut Forwarder, asked: &ControlParameters) -> ControlResponse {
     let (flags, mask) = match (asked.flags, asked.mask) {
         (Some(flags), Some(mask)) => (flags, mask),

@@ -16,7 +16,7 @@ pub(super) struct Announcers {
 }
 
 impl Announcers {
-    /// Accepts these signers from now on; `None` accepts all.
+    /// Sets the accepted signers; `None` accepts all.
     pub fn accept(&mut self, validator: Option<Arc<Validator>>) {
         self.validator = validator;
     }

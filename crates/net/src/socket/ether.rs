@@ -50,7 +50,7 @@ sockopt_impl!(
     libc::packet_mreq
 );
 
-/// An interface that has Ethernet faces, as it was when it was opened.
+/// An interface with Ethernet faces, in the state at its opening.
 #[derive(Clone, Copy, Debug)]
 pub struct Device {
     link: Link,
@@ -153,7 +153,7 @@ pub fn permitted() -> io::Result<()> {
     open(0).map(drop)
 }
 
-/// A frame of NDN that came in by an interface.
+/// A received frame of NDN.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
     /// The sender's address.
@@ -381,7 +381,7 @@ impl Sender {
         }
     }
 
-    /// Sends these frames, at most [`AT_ONCE`]; the number of those that the kernel took.
+    /// Sends these frames, at most [`AT_ONCE`]; returns the number that the kernel took.
     fn send_some(&self, frames: &[&[u8]]) -> rustix::io::Result<usize> {
         let parts: Vec<_> =
             frames.iter().map(|f| [IoSlice::new(&self.header), IoSlice::new(f)]).collect();

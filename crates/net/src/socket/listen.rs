@@ -61,7 +61,7 @@ pub struct Access {
     pub gid: Option<u32>,
 }
 
-/// A Unix listener whose file goes when it goes.
+/// A Unix listener whose file is removed with it.
 #[derive(Debug)]
 pub struct LocalListener {
     listener: UnixListener,
@@ -109,7 +109,7 @@ impl LocalListener {
             // In a namespace that does not have the group, for instance: then fewer may connect.
             tracing::warn!(path = %path.display(), %error, "the socket keeps the daemon's group");
         }
-        // From here on, an error removes the file.
+        // Later errors remove the file.
         let opened = LocalListener { listener, path: path.to_owned(), access, links: Vec::new() };
         std::fs::set_permissions(path, Permissions::from_mode(access.mode))
             .map_err(UnixListenError::system(path))?;
@@ -169,7 +169,7 @@ impl LocalListener {
         &self.path
     }
 
-    /// The next connection; `None` when there is none.
+    /// The next connection; `None` if none is waiting.
     ///
     /// # Errors
     ///
@@ -234,7 +234,7 @@ impl StreamListener {
         self.listener.local_addr()
     }
 
-    /// The next connection and its other end; `None` when there is none.
+    /// The next connection and its other end; `None` if none is waiting.
     ///
     /// # Errors
     ///

@@ -73,12 +73,12 @@ pub struct Udp {
     socket: UdpSocket,
     state: UdpSocketState,
     peer: Option<SocketAddr>,
-    /// The peer is a group, of which any member may send.
+    /// The peer is a group, whose members may all send.
     is_group: bool,
-    /// The network reported that nothing receives at the peer's port, or that there is no way
-    /// there; until it is asked for.
+    /// The network has reported that no program receives at the peer's port, or that no route leads
+    /// there, since the last call that asked for it.
     unreachable: bool,
-    /// Nothing more is sent then.
+    /// After such a report, no more frames are sent.
     gives_up: bool,
 }
 
@@ -182,7 +182,7 @@ impl Udp {
     /// A socket for one peer, bound to `local`.
     ///
     /// # Errors
-    /// As [`Udp::listen`]; also if there is no route to the peer.
+    /// As [`Udp::listen`]; also without a route to the peer.
     pub fn connect(local: SocketAddr, peer: SocketAddr, options: UdpOptions) -> io::Result<Udp> {
         let socket = unbound(local, options)?;
         share(&socket)?;
@@ -255,10 +255,10 @@ impl Udp {
     pub fn route_payload(&self) -> Option<usize> {
         #[cfg(target_os = "linux")]
         {
-            // A socket that is not connected has no route to ask about.
+            // An unconnected socket has no route.
             let peer = self.peer.filter(|_| !self.is_group)?;
-            // When the path becomes narrower Linux drops the route that an IPv6 socket was
-            // connected by, and knows no MTU without one; connecting again looks the route up.
+            // When the path becomes narrower, Linux drops the route of an IPv6 socket, and the
+            // socket has no MTU without one; connecting again looks the route up.
             let mtu = match self.mtu(peer) {
                 Err(rustix::io::Errno::NOTCONN) => {
                     self.socket.connect(peer).ok()?;
@@ -410,7 +410,7 @@ impl SendFrames for Udp {
 pub fn local_for(listener: SocketAddr, reached: Option<IpAddr>, peer: SocketAddr) -> SocketAddr {
     let ip = reached.filter(|ip| ip.is_ipv4() == peer.is_ipv4()).unwrap_or(listener.ip());
     match (ip, peer) {
-        // A link-local address means nothing without its interface.
+        // A link-local address is ambiguous without its interface.
         (IpAddr::V6(ip), SocketAddr::V6(peer)) if ip.is_unicast_link_local() => {
             SocketAddrV6::new(ip, listener.port(), 0, peer.scope_id()).into()
         }

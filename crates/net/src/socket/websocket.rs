@@ -28,7 +28,7 @@ const CHUNK: usize = 32 << 10;
 /// The fewest bytes that a message counts: a Ping of 6 bytes costs an answer.
 const LEAST: usize = 64;
 
-/// The most characters of an origin that are shown.
+/// The maximum number of characters of an origin in a message.
 const SHOWN: usize = 100;
 
 /// Why a connection is of no more use.
@@ -66,8 +66,8 @@ impl Callback for Guard {
     }
 }
 
-/// A stream of which only a part is read in a turn. The library reads until a message is whole,
-/// and a peer can send empty fragments of one without end; here it finds nothing more.
+/// A stream that limits the bytes read in a turn. The library reads until a message is whole, and a
+/// peer can send empty fragments without end; this stream then has no more bytes.
 #[derive(Debug)]
 struct Metered<S> {
     stream: S,
@@ -99,7 +99,7 @@ impl<S: Write> Write for Metered<S> {
 
 #[derive(Debug)]
 enum State<S: Read + Write> {
-    /// Nothing was read yet.
+    /// No bytes have been read yet.
     New(Metered<S>, Guard),
     /// The request has not come whole.
     Opening(MidHandshake<ServerHandshake<Metered<S>, Guard>>),
@@ -120,8 +120,8 @@ impl WebSocket {
     /// itself, the buffer of a read, and waiting frames, in a buffer that doubles.
     pub const MEMORY: usize = size_of::<WebSocket>() + READ + 2 * (CHUNK + MAX_FRAME);
 
-    /// On a connection that was accepted; pages of these origins may have made it. `None` in a
-    /// program without WebSocket.
+    /// On an accepted connection; pages of these origins may have made it. `None` in a program
+    /// without WebSocket.
     #[must_use]
     pub fn accepted(socket: TcpStream, origins: Arc<Origins>) -> Option<WebSocket> {
         send_at_once(&socket);
@@ -146,13 +146,13 @@ impl<S: Read + Write> WebSocket<S> {
         }
     }
 
-    /// True if the peer's request has been answered; before, nothing can be sent.
+    /// True if the peer's request has been answered; before, no packet can be sent.
     #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Open(_))
     }
 
-    /// Reads until nothing is left or `budget` bytes were read; `each` gets every packet. Pings
+    /// Reads until no bytes are left or `budget` bytes were read; `each` gets every packet. Pings
     /// are answered.
     ///
     /// # Errors

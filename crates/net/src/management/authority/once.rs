@@ -1,4 +1,4 @@
-//! Commands that no key vouches for: a digest, or a signature that no rule asks to verify.
+//! Commands without a trusted key: with a digest, or a signature that no rule verifies.
 //!
 //! Several applications sign in this way at a time, so their times need not increase, unlike those
 //! of one key. Each command has a time near this host's and a nonce, and is accepted once: its
@@ -11,8 +11,8 @@ use forwarder::FaceId;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
-/// Commands that are remembered, for the applications of this host and for peers. Peers have a
-/// memory of their own, so that they cannot lock out applications.
+/// The numbers of remembered commands, for the applications of this host and for peers. Peers have
+/// a memory of their own, so that they cannot lock out applications.
 pub(super) const LOCAL: usize = 65_536;
 pub(super) const REMOTE: usize = 8192;
 
@@ -24,7 +24,7 @@ const LOOK_FULL: Duration = Duration::from_secs(1);
 /// Bytes that one remembered command takes in the map, with the map's own overhead.
 const EACH: usize = 80;
 
-/// Half of a SHA-256: a command that is mistaken for another is only rejected.
+/// Half of a SHA-256: a collision only rejects a command.
 type Digest = [u8; 16];
 
 /// A remembered command.
@@ -37,7 +37,7 @@ struct Accepted {
     until: Time,
 }
 
-/// Commands that were accepted and could be repeated.
+/// Accepted commands that could be replayed.
 #[derive(Debug)]
 pub(super) struct AcceptedCommands {
     most: usize,
@@ -63,7 +63,7 @@ impl AcceptedCommands {
         self.accepted.len() * EACH
     }
 
-    /// Accepts a command that was made within `skew` of this host's time and was not accepted
+    /// Accepts a command if its time is within `skew` of this host's time and it was not accepted
     /// before.
     pub fn admit(
         &mut self,
@@ -109,8 +109,8 @@ impl AcceptedCommands {
         Ok(())
     }
 
-    /// A face may have as many commands remembered as there is room for more. So one face takes
-    /// half of the memory at most, two take two thirds, and there is always room for another.
+    /// A face may have as many remembered commands as the memory has room for more. So one face
+    /// takes half of the memory at most, two take two thirds, and another always has room.
     fn has_room(&self, face: FaceId) -> bool {
         let own = self.by_face.get(&face).copied().unwrap_or_default();
         own < self.most.saturating_sub(self.accepted.len())
@@ -139,7 +139,7 @@ impl AcceptedCommands {
 }
 
 /// The identity of a command: all that its signature covers, time and nonce included. The signature
-/// itself is left out, since it may be of a kind that is not verified.
+/// is left out, because it may be of a kind that is not verified.
 fn digest(claim: &Claim<'_>) -> Digest {
     let mut hash = Sha256::new();
     claim.signed_parts().iter().for_each(|part| hash.update(part));

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 const RATE: u64 = 16_000_000;
 const BURST: u64 = RATE / 4;
 
-/// Packets of one arrival that are recorded; of a thousand copies these are enough.
+/// The number of recorded packets of one arrival; of a thousand copies these are enough.
 const MOST_COPIES: usize = 64;
 
 /// The target of the daemon's log lines about packets.
@@ -42,16 +42,16 @@ impl Selection {
 #[derive(Debug)]
 pub(super) struct Tape {
     number: u64,
-    /// The name of the packets that carry it to its reader. They are in no trace: each would make
-    /// the next. Only the reader knows it, so no other packet can hide behind it.
+    /// The name of the packets that carry it to its reader. No trace contains them: each would
+    /// cause the next. The name is secret, so no other packet can use it to stay out of traces.
     name: Name,
     selection: Selection,
     stream: VecDeque<u8>,
     /// The stream has at most this many bytes.
     most: usize,
-    /// Packets that found no room since the last one that did.
+    /// The number of packets without room since the last recorded one.
     lost: u64,
-    /// Bytes that may be recorded now, and when that was so.
+    /// The number of bytes that may be recorded, at the time `allowed_at`.
     allowance: u64,
     allowed_at: u64,
 }
@@ -94,7 +94,7 @@ impl Tape {
         self.stream.extend(element);
     }
 
-    /// Nothing is recorded any more, for this reason.
+    /// Ends the recording for this reason.
     fn end(&mut self, why: &str) {
         let mut element = Vec::new();
         Item::Ended(why.to_owned()).encode_into(&mut element);
@@ -121,12 +121,12 @@ pub(super) struct Recorder {
     /// So are lines about their steps.
     logs_steps: bool,
     journey: Option<Journey>,
-    /// Records of the packet that arrived and of those that it sent.
+    /// Records of the packet that arrived and of the packets that it caused.
     drafts: Vec<Record>,
 }
 
 impl Recorder {
-    /// Nothing needs the tap.
+    /// True if no reader or log needs the tap.
     pub fn is_idle(&self) -> bool {
         self.tapes.is_empty() && !self.logs_packets && !self.logs_steps
     }
@@ -281,7 +281,7 @@ impl Recorder {
         Some(self.drafts.len() - 1)
     }
 
-    /// Counts a copy that is too many as lost.
+    /// Counts a copy beyond the limit as lost.
     fn lose(&mut self, face: FaceId, event: &PacketEvent<'_>) {
         let name = name_of(event.packet).unwrap_or_default();
         for tape in self.tapes.iter_mut().filter(|tape| tape.selection.wants(face, name)) {
