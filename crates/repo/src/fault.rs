@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A request to a bucket that has failed, after all attempts.
+/// A failed request to a bucket, after all attempts.
 #[derive(Clone, Debug)]
 pub struct BucketError {
     action: &'static str,
@@ -47,7 +47,7 @@ impl BucketError {
         BucketError { action, object, cause, text }
     }
 
-    /// The failure of an upload that is not wanted any more.
+    /// The failure of an interrupted upload.
     #[cfg(feature = "s3")]
     pub(crate) fn interrupted(object: String) -> Self {
         BucketError::new("write", object, Cause::Interrupted, "interrupted".to_owned())

@@ -33,16 +33,16 @@ pub const BYTES: &str = "bytes";
 /// The sum of [`cost`] of all entries.
 pub const RECORDS: &str = "records";
 
-/// The number of the shared change that was applied last.
+/// The number of the last shared change that was applied.
 pub const APPLIED: &str = "applied";
 /// The nonce of that change.
 pub const NONCE: &str = "nonce";
-/// The number of the shared store of which the index is a copy.
+/// The number of the shared store whose index this is a copy of.
 #[cfg(feature = "s3")]
 pub const SHARED: &str = "shared";
 
-/// Bytes that an entry takes in the index beside its name and record: rows of other tables, and
-/// pages that are not full.
+/// Bytes that an entry takes in the index beside its name and record: rows of other tables, and the
+/// unused parts of pages.
 const ROWS: u64 = 1000;
 
 /// The bytes of an entry for quotas. The name is a key, and that of its named thing.

@@ -10,7 +10,7 @@ use crate::staging::Staging;
 use crate::store::{Store, add};
 use crate::volume::Blob;
 
-/// An insertion. Nothing of it can be seen before [`Insertion::commit`].
+/// An insertion. It is invisible before [`Insertion::commit`].
 pub struct Insertion<'a> {
     store: &'a Store,
     staging: &'a mut Staging,
@@ -30,7 +30,7 @@ pub struct Inserted {
 }
 
 impl<'a> Insertion<'a> {
-    /// Begins an insertion. Those of other processes wait until it ends.
+    /// Begins an insertion. Insertions of other processes wait until it ends.
     ///
     /// # Errors
     /// The bytes cannot be made durable, or the index cannot be written.

@@ -48,8 +48,8 @@ pub trait Volume: Send + Sync {
     /// True if the volume has the bytes of a blob that the index names.
     fn has(&self, blob: &Blob) -> bool;
 
-    /// Lets received blobs take their places, durably. After an error, those that are new (true)
-    /// are gone.
+    /// Moves received blobs to their places, durably. After an error, the new ones (true) are
+    /// removed.
     fn place(&self, staging: &Staging, moves: &BTreeMap<Digest, bool>) -> Result<(), StoreError>;
 
     /// The place of a blob.
@@ -80,16 +80,16 @@ pub trait Volume: Send + Sync {
 }
 
 /// The changes of a store that several hosts share. Each has a number, from 1 on. The index of a
-/// host is a copy that is made from them.
+/// host is a copy made from them.
 pub trait Log: Send + Sync {
     /// The name of a change, for messages.
     fn name_of(&self, number: u64) -> String;
 
-    /// Appends a change. Returns false, and appends nothing, if there is another change with this
-    /// number. An error leaves open whether it was appended.
+    /// Appends a change. Returns false, and appends nothing, if another change has this number.
+    /// After an error, the change may or may not have been appended.
     fn append(&self, number: u64, nonce: u64, change: &Path) -> Result<bool, StoreError>;
 
-    /// True if there is a change with this number.
+    /// True if a change has this number.
     fn has(&self, number: u64) -> Result<bool, StoreError>;
 
     /// Copies a change into a file.

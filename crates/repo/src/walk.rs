@@ -8,7 +8,7 @@ use crate::view::{View, successor};
 use packet::{Name, NameRef};
 use std::ops::Bound;
 
-/// Versions of a name that are tried for its newest named thing.
+/// The number of versions of a name that are tried for its newest named thing.
 const TRIES: usize = 8;
 
 /// A name in a store.

@@ -19,7 +19,7 @@ const VALID: Duration = Duration::from_secs(3600);
 /// The pause after the first failure. Each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// The maximum number of bytes of an answer that is not the content of an object.
+/// The maximum number of bytes of an answer other than the content of an object.
 const MOST_BYTES: u64 = 16 << 20;
 /// The maximum number of idle connections.
 const IDLE: usize = 16;
@@ -39,11 +39,11 @@ pub enum Sent<'a> {
     Nothing,
     /// These.
     Bytes(&'a [u8]),
-    /// Those of a reader, which is made again for each attempt.
+    /// The bytes of a reader, which is made again for each attempt.
     Reader(&'a mut dyn Read),
 }
 
-/// A request that was signed.
+/// A signed request.
 pub struct Signed {
     method: Method,
     url: Url,
