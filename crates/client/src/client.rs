@@ -176,8 +176,8 @@ impl Client {
         Registration::start(&self.settings, prefix.as_name()?, options, handler)
     }
 
-    /// Sends one Interest, and returns the verified Data packet that answers it. Nothing is sent
-    /// again: an Interest that is lost ends in [`Error::TimedOut`].
+    /// Sends one Interest, and returns the verified Data packet that answers it. The Interest is
+    /// not repeated: if it is lost, the call fails with [`Error::TimedOut`].
     ///
     /// ```no_run
     /// use client::{Client, Interest};

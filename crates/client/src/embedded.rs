@@ -32,7 +32,7 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Starts a forwarder without peers, for programs that talk to themselves.
+    /// Starts a forwarder without peers, for communication within the program.
     ///
     /// # Errors
     /// Those of [`EmbeddedBuilder::start`].

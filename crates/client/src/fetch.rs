@@ -31,7 +31,7 @@ const MOST_IN_MEMORY: u64 = 1_000_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes that were verified and returned.
+    /// Bytes verified and returned.
     pub bytes: u64,
     /// Bytes of the whole object, if they are known. This is a hint: it is not signed.
     pub size: Option<u64>,
@@ -129,8 +129,8 @@ impl Request {
         Request { control: Some(scheme.into()), ..self }
     }
 
-    /// The most bytes that are returned; more are an error. Without it, [`Request::bytes`] returns
-    /// at most 1 GB, and the other forms have no limit.
+    /// The maximum number of returned bytes; more are an error. Without it, [`Request::bytes`]
+    /// returns at most 1 GB, and the other forms have no limit.
     pub fn at_most(self, bytes: u64) -> Request {
         Request { at_most: Some(bytes), ..self }
     }
@@ -286,7 +286,7 @@ fn cannot_write_content(error: &std::io::Error) -> Error {
     Error::File(format!("cannot write the content: {error}"))
 }
 
-/// The permissions of a new file, of which the process's umask takes away.
+/// The permissions of a new file, before the process's umask.
 fn permissions() -> Permissions {
     Permissions::from_mode(0o666)
 }

@@ -99,7 +99,7 @@ impl Feed {
     }
 }
 
-/// Ends the queue, if nothing else did.
+/// Ends the queue if it has not ended yet.
 struct End<'a>(&'a Queue);
 
 impl Drop for End<'_> {

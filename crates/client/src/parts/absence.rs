@@ -39,7 +39,7 @@ impl Absence {
         program: &dyn Surroundings,
     ) -> Result<Outcome, CommandError> {
         let (bytes, now) = (fetch.bytes().1, connection.now());
-        // A forwarder that comes and goes, and brings nothing, is as good as none.
+        // A forwarder that comes and goes without any progress counts as absent.
         let came = std::mem::replace(&mut self.bytes, bytes) != bytes;
         if came {
             self.reconnect.was_useful();

@@ -34,7 +34,7 @@ pub trait Host {
     /// The fetch is to end.
     fn look(&mut self, now: Time, fetch: &Fetch) -> Result<(), Self::Failure>;
 
-    /// Called after each turn over a connection that goes on.
+    /// Called after each turn, while the connection lasts.
     ///
     /// # Errors
     /// The fetch is to end.

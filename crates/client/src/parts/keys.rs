@@ -98,7 +98,7 @@ fn key_dir_of(own: Option<OsString>, home: Option<PathBuf>) -> Result<PathBuf, K
     Ok(home.ok_or(KeysError::NoHome)?.join("keys"))
 }
 
-/// The user's key chain, if there is one: looking for keys makes no directory for them.
+/// The user's key chain, if it exists: looking for keys makes no directory for them.
 ///
 /// # Errors
 /// It cannot be read.
@@ -106,8 +106,8 @@ pub fn keychain() -> Result<Option<KeyChain>, KeysError> {
     keychain_in(key_dir()?)
 }
 
-/// A directory that cannot be seen is no missing one: its keys would not sign, and not verify. Nor
-/// is one behind a link that leads nowhere, such as to a disk that is not mounted.
+/// An unreadable directory is not a missing one: its keys would not sign, and not verify. The same
+/// holds for a directory behind a dangling link, such as one to a disk that is not mounted.
 fn keychain_in(dir: PathBuf) -> Result<Option<KeyChain>, KeysError> {
     let is_link = |path: &Path| path.is_symlink() && !path.exists();
     match std::fs::metadata(&dir) {
@@ -207,7 +207,7 @@ impl AnyKey {
         }
     }
 
-    /// The certificates that consumers can request: the key's, and those above it that are here.
+    /// The certificates that consumers can request: the key's, and the local ones above it.
     fn chain(&self) -> Vec<Certificate> {
         match self {
             AnyKey::Own(key) => chain(&key.certificate),
@@ -216,7 +216,7 @@ impl AnyKey {
     }
 }
 
-/// The user's default key, if there is one.
+/// The user's default key, if it exists.
 fn default_key() -> Result<Option<StoredKey>, KeysError> {
     match keychain()?.map(|keys| keys.get_default()) {
         None | Some(Err(KeyChainError::NoDefault { .. })) => Ok(None),
@@ -240,14 +240,14 @@ pub fn identity_of(wanted: Option<&Name>) -> Result<Option<Name>, KeysError> {
 pub struct Signing {
     /// Signs.
     pub signer: Signer,
-    /// The certificate, and those above it that are here.
+    /// The certificate, and the local ones above it.
     pub chain: Vec<Certificate>,
     /// The default key, if it is for other names; then the signer is a digest.
     pub unused: Option<OutOfScope>,
 }
 
 impl Signing {
-    /// A digest in place of a signature. `unused` is the default key, if there is one.
+    /// A digest in place of a signature. `unused` is the default key, if any.
     fn unsigned(unused: Option<OutOfScope>) -> Signing {
         Signing { signer: Signer::Digest, chain: Vec::new(), unused }
     }
@@ -256,11 +256,11 @@ impl Signing {
 /// The signer of `name`: the wanted key, or the default key if it is for such names, or none, which
 /// leaves a digest.
 ///
-/// Consumers trust a key for names under its identity only, so a signature elsewhere would be
-/// rejected by all that know the key.
+/// Consumers trust a key for names under its identity only, so all consumers that know the key
+/// would reject a signature elsewhere.
 ///
 /// # Errors
-/// The wanted key is not there, or is for other names; or the key chain cannot be read.
+/// The wanted key does not exist, or is for other names; or the key chain cannot be read.
 pub fn signing(wanted: Option<&Name>, name: &Name) -> Result<Signing, KeysError> {
     let key = match wanted {
         Some(wanted) => Some(any_key(wanted)?),

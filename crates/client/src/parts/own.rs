@@ -80,7 +80,7 @@ pub fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// The permissions of a complete file that has `mode` at its publisher.
+/// The permissions of a complete file whose publisher has `mode`.
 #[must_use]
 pub fn permissions(mode: u16) -> u32 {
     u32::from(mode) & 0o777 & !umask().unwrap_or(OTHERS_WRITE)
@@ -96,7 +96,7 @@ fn umask() -> Option<u32> {
 /// Makes such a file.
 ///
 /// # Errors
-/// There is one already, or it cannot be made.
+/// The file exists already, or cannot be made.
 pub fn make(path: &Path) -> io::Result<File> {
     options().create_new(true).open(path).map_err(named)
 }

@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The result of connecting again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// There is a connection again.
+    /// The connection has been made again.
     Back,
     /// The program is to stop.
     Stopped,
@@ -50,15 +50,16 @@ pub struct Reconnect {
 }
 
 impl Reconnect {
-    /// For a connection that was made at `now`.
+    /// For a connection made at `now`.
     #[must_use]
     pub fn new(now: Time) -> Reconnect {
-        // Without random numbers the pauses are those of every other program: that costs little.
+        // Without random numbers the pauses are equal to those of other programs, which costs
+        // little.
         let rng = Rng::stream(getrandom::u64().unwrap_or(0), &["outage"]);
         Reconnect { rng, pause: FIRST, connected_at: now }
     }
 
-    /// The connection was of use: the next one that is lost is tried again soon.
+    /// The connection was of use: after its loss, the next attempt comes soon.
     pub fn was_useful(&mut self) {
         self.pause = FIRST;
     }
@@ -129,7 +130,7 @@ fn wait(
         if now >= end {
             return None;
         }
-        // Shorter than the pause: a signal that comes just before the wait does not end it.
+        // Shorter than the pause: a signal just before the wait does not end it.
         let left = end.since(now).min(LOOK);
         let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: left.0 as _ }));
     }

@@ -30,8 +30,8 @@ impl Participant {
                 }
                 self.wanting.insert(stream);
                 if !asked.contains(&seq) {
-                    // It was known, and asked for again: a wrong packet came from elsewhere, or
-                    // the search is repeated.
+                    // It was known, and requested again: a wrong packet came from elsewhere, or the
+                    // search is repeated.
                     self.ask_gone(now, &wanted);
                 }
             }
@@ -42,8 +42,8 @@ impl Participant {
         }
     }
 
-    /// Asks for a publication that its member keeps no longer. Without room for it, it counts as
-    /// one that could not be fetched, so that later ones do not wait for it.
+    /// Requests a publication that its member no longer keeps. If no request has room, it counts
+    /// as missing, so that later ones do not wait for it.
     pub(super) fn ask_gone(&mut self, now: Time, wanted: &Name) {
         if !self.asker.ask_gone(now, wanted.clone()) {
             self.absent(wanted);
