@@ -1,5 +1,5 @@
-//! Rates and queues of links by the kernel's token buckets (tc-tbf(8)), which all that is sent over
-//! them passes, with all of its headers.
+//! Rates and queues of links by the kernel's token buckets (tc-tbf(8)), which all frames of a link
+//! pass, with all of their headers.
 
 use crate::error::TestbedError;
 use crate::namespaces;
@@ -31,7 +31,7 @@ pub struct Passed {
 /// Sets up token buckets at both ends of all links.
 ///
 /// # Errors
-/// There is no `tc`, or the kernel has no token buckets.
+/// The host has no `tc`, or the kernel has no token buckets.
 pub fn build(namespaces: &[String], plan: &Plan) -> Result<(), TestbedError> {
     for (at, name) in namespaces.iter().enumerate() {
         let mut lines = String::new();

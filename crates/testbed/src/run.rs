@@ -56,12 +56,12 @@ pub fn run(
     let wall_s = watch.seconds() - began;
     let mut result = RunResult::new(run, &outcome, &measures, caching, wall_s, interrupted);
     result.id.driver = TESTBED.to_owned();
-    // Nothing repeats exactly on real daemons.
+    // Runs on real daemons are never identical.
     result.trace_hash = String::new();
     Ok(result)
 }
 
-/// Something that is due.
+/// A due event.
 enum Event {
     Fetch(usize),
     Fault(FaultKind),
