@@ -2,7 +2,7 @@
 
 use exmex::{Express, FlatEx};
 
-/// A formula that was read.
+/// A formula in decoded form.
 #[derive(Clone)]
 pub struct Arithmetic(FlatEx<f64>);
 

@@ -1,4 +1,4 @@
-//! The place of mistakes and the names that are valid while a study is read.
+//! The place of mistakes, and the valid names, while a study is read.
 
 use document::Document;
 use std::collections::BTreeSet;
