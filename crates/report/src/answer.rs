@@ -110,7 +110,7 @@ fn one(flow: &Flow) -> String {
     }
 }
 
-/// Classes that are named.
+/// The maximum number of classes by name.
 const MOST_CLASSES: usize = 3;
 
 /// The results of a workload's flows.

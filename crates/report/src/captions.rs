@@ -30,7 +30,7 @@ pub fn experiment(results: &Results) -> String {
         n => format!("{n} seeds"),
     };
     let (nodes, links) = (run.nodes.len(), run.links.len());
-    // Scenarios that are compared may have networks of different sizes.
+    // Compared scenarios may have networks of different sizes.
     let size = if results.runs().all(|run| run.nodes.len() == nodes && run.links.len() == links) {
         format!("{} and {}, ", counted(nodes, "node"), counted(links / 2, "link"))
     } else {

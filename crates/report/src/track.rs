@@ -4,7 +4,7 @@
 /// The subject of a track: kind of thing, quantity, thing.
 pub type Key = (String, String, String);
 
-/// Samples that are kept as they are.
+/// The number of samples kept unchanged.
 const RAW: usize = 2_000;
 /// Buckets over the time that a picture shows.
 pub const BUCKETS: f64 = 150.0;

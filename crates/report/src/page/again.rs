@@ -1,4 +1,4 @@
-//! Everything that is needed to run it again.
+//! The scenarios, commands and versions for a repetition.
 
 use crate::results::Results;
 use crate::text::escaped;

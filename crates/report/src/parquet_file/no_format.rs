@@ -1,4 +1,4 @@
-//! The format in a program that is built without it: nothing can be written or read.
+//! The format in a program built without it: nothing can be written or read.
 
 use super::{Column, Constant, ReadRow};
 use scenario::result::Value;
