@@ -8,8 +8,8 @@ use mio::net::{TcpStream, UnixStream};
 use packet::tlv::DecodeError;
 use std::io::{self, ErrorKind, Read, Write};
 
-/// The buffer that all streams read into: as much as a Unix socket holds, so that one call empties
-/// it.
+/// The size of the buffer for reads from all streams: that of a Unix socket's buffer, so that one
+/// call empties it.
 pub const READ_BUFFER: usize = 256 << 10;
 
 /// The bytes passed to the kernel in one call. Further packets wait in the forwarder's queue, where
@@ -81,10 +81,10 @@ pub(super) fn send_at_once(socket: &TcpStream) {
 /// Why a stream is of no more use.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
-    /// The peer sent something that is no frame.
+    /// The peer sent bytes that are no frame.
     #[error("the peer sent invalid NDN data: {0}")]
     NotNdn(#[from] DecodeError),
-    /// The peer closed it, perhaps with bytes that it has not read: it needed no more.
+    /// The peer closed it, perhaps with unread bytes: it needed no more.
     #[error("the other end closed it")]
     Closed,
     /// The connection broke.
@@ -95,7 +95,7 @@ pub enum StreamError {
 impl From<io::Error> for StreamError {
     fn from(error: io::Error) -> StreamError {
         match error.kind() {
-            // A socket that is closed with unread bytes resets its connection.
+            // A socket closed with unread bytes resets its connection.
             ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => StreamError::Closed,
             _ => StreamError::Broken(error),
         }
@@ -132,7 +132,7 @@ impl Stream {
         &mut self.socket
     }
 
-    /// Reads until nothing is left or `budget` bytes were taken; `each` gets every whole frame.
+    /// Reads until no bytes are left or `budget` bytes were taken; `each` gets every whole frame.
     /// `buffer` has [`READ_BUFFER`] bytes and is shared between streams.
     ///
     /// # Errors
