@@ -25,7 +25,7 @@ use control::{
 const FEWEST_WAITING: usize = 8;
 
 /// The Interests of a flow wait no longer than this, but for one of them: an Interest lives for
-/// some seconds, and one that dies here has only kept others waiting.
+/// some seconds, and an Interest that expires here has only delayed others.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// The number of Interests waiting at a link from which flows that have some waiting are rejected.
@@ -55,8 +55,8 @@ pub(super) struct Admission {
     free_at: Time,
     /// Booked bytes that did not come; negative: bytes that came and were not booked.
     left: i64,
-    /// The size of the Data that came last: the host reports the result of its Interest next, and
-    /// counts without the link's header there.
+    /// The size of the last Data: the host reports the result of its Interest next, and counts
+    /// without the link's header there.
     came: Size,
     /// The latest time of a call.
     latest: Time,
@@ -416,7 +416,7 @@ mod tests {
         let mut bench = Bench::new();
         let large = |shaper: &mut Admission| shaper.sizes.on_data(Time(1), 9, Size(1000));
         large(&mut bench.shaper);
-        // Names that are not known are charged for 1000 bytes each, and bring 100 or a Nack.
+        // Unknown names are charged for 1000 bytes each, and bring 100 or a Nack.
         for (name, size) in [(1, Some(Size(100))), (2, None)] {
             let before = bench.shaper.free_at.max(bench.now);
             bench.offer(name, 100);

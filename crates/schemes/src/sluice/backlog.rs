@@ -1,14 +1,14 @@
 //! Data that wait at the other end of a link, where no booking sees them.
 //!
-//! The shaper books the link's time, so Data do not wait there. They do if the link has become
-//! slower while they were under way, or if bookings were wrong; then all Data take longer than the
-//! quickest did. The offers leave a part of the link until they do not any more. Data that come
-//! from a node further away take longer as well: if they take as long after a try as before it,
-//! they are not waiting, and their time is the quickest from then on.
+//! The shaper books the link's time, so Data do not wait there, unless the link has become slower
+//! while they were under way, or bookings were wrong. Then all Data take longer than the quickest
+//! did, and the offers leave a part of the link free until Data are quick again. Data from a node
+//! further away take longer as well: if they take as long after a try as before it, they are not
+//! waiting, and their time is the quickest from then on.
 
 use control::{Baseline, Beyond, Duration, Quickest, Time};
 
-/// The part of the link that is offered meanwhile.
+/// The part of the link that is offered during a try.
 const DRAINING: f64 = 0.8;
 
 /// A period lasts for this time, this number of answer times and this number of Data at least.

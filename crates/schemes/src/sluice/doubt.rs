@@ -4,13 +4,13 @@
 //!
 //! - The first Data come so far apart that the path has less than half of the offered rate, as in a
 //!   packet pair. They have to come by one path: by several, each brings a part of them.
-//! - Round trips lose Data while a queue stands, or 15 % of all, whatever the queue: that of a
-//!   link with a small buffer is not seen. A single one loses a quarter. Random loss alone is no
-//!   proof: a link that offers a rate knows its queue.
+//! - Round trips lose Data while a queue waits, or 15 % of all with any queue: the queue of a link
+//!   with a small buffer is not visible. Or a single round trip loses a quarter. Random loss alone
+//!   is no proof: a link that offers a rate measures its queue.
 //! - The window is full, as it was a round trip ago, and Data come more slowly than offered then.
 //!
-//! Round trips at the offered rate refute it; so do losses that prove false, a path that was not
-//! known, and tries (`retry.rs`).
+//! Round trips at the offered rate refute it; so do losses that prove false, an unknown path, and
+//! tries (`retry.rs`).
 
 use super::retry::{Outcome, Retry, Trip};
 use crate::shared::consumer::train::Train;
@@ -104,7 +104,7 @@ struct Proof {
     at: Time,
     /// Nothing was lost: Data came too slowly, or too far apart.
     is_of_pace: bool,
-    /// Losses that proved it, and how many of them have proved false since.
+    /// Losses that proved it, and the number of them that have proved false since.
     blamed: [f64; 2],
 }
 
@@ -115,7 +115,7 @@ pub(super) struct Doubt {
     /// Data, and losses that did not prove false, of the last round trips.
     came: f64,
     lost: f64,
-    /// The share of losses while no queue stands: those by chance.
+    /// The share of losses without a queue: those by chance.
     usual: f64,
     full: Full,
     /// When this round trip began, and the bytes that have come.
@@ -127,9 +127,9 @@ pub(super) struct Doubt {
     evidence: u32,
     enough: u32,
     proof: Proof,
-    /// How often paths may still refute the doubt.
+    /// The number of times that paths may still refute the doubt.
     paths: u32,
-    /// Until then, losses are those of a path that has failed.
+    /// The time until which losses are attributed to a failed path.
     failing_until: Time,
     retry: Retry,
     /// Round trips since offers proved right.
@@ -265,7 +265,7 @@ impl Doubt {
         let arriving = 1.0 - lost / all;
         let queue = seen.rtt.saturating_sub(seen.rtt_min);
         let is_queued = queue > seen.rtt_min.mul_f64(0.25) + Duration::from_millis(5);
-        // Data that are lost by chance would have come at the same pace.
+        // Data lost by chance would have come at the same pace.
         let came = self.bytes as f64 * 8.0 / now.since(self.since).as_secs_f64().max(1e-9);
         let asked = self.full.end(seen.offered);
         let is_slow = asked.is_some_and(|asked| came < BINDING * arriving * asked);

@@ -10,16 +10,16 @@ use super::log_rate;
 use control::{Duration, Time};
 use packet::options::Offers;
 
-/// Links that a consumer knows at most; of more, those with the most Data.
+/// The maximum number of known links; of more, those with the most Data are kept.
 const MOST_LINKS: usize = 32;
 
 /// A link that brings a smaller part of the Data does not count, beside others that bring more.
 const LEAST_SHARE: f64 = 1.0 / 64.0;
 
-/// Paths that a consumer knows at most; of more, those with the most Data.
+/// The maximum number of known paths; of more, those with the most Data are kept.
 const MOST_PATHS: usize = 16;
 
-/// A path is silent if nothing comes by it for the time of this number of its Data, and for the
+/// A path is silent if no Data come by it for the time of this number of its Data, and for the
 /// longest round trip. By chance alone that would be one time in a million.
 const MISSED: f64 = 16.0;
 
@@ -53,7 +53,7 @@ impl Link {
 /// links. Data without offers, such as those of a store near by, are a path as well.
 #[derive(Clone, Copy, Debug)]
 struct Path {
-    /// The links' numbers in ascending order; 0 for those that are missing.
+    /// The links' numbers in ascending order; 0 for missing ones.
     links: [u16; 3],
     /// The smallest round trip in this window and in the one before.
     rtt: [Duration; 2],
@@ -84,8 +84,8 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Data has come, with these offers, after this round trip if it was asked for once. Returns
-    /// `true` if it has passed a link that was not known.
+    /// Data has come, with these offers, after this round trip if it was requested once. Returns
+    /// `true` if it has passed an unknown link.
     pub(super) fn on_data(
         &mut self,
         now: Time,
@@ -359,7 +359,7 @@ mod tests {
         let mut lanes = Lanes::default();
         let ms = Duration::from_millis;
         // Three of four Data come by the long path; one in each path waits in a queue, and the
-        // round trip of one that was asked for twice is not known.
+        // round trip of repeated requests is unknown.
         for i in 0..400 {
             let now = Time::ZERO + ms(i);
             let (link, rtt) = if i % 4 == 0 { (1, 10 + i % 3) } else { (2, 90 + i % 5) };
@@ -390,7 +390,7 @@ mod tests {
         assert_eq!(lanes.shortest_rtt(), Some(ms(60)));
         let rate = lanes.rate(Time::ZERO + ms(899), PATIENCE).unwrap();
         assert!((rate / 20e6 - 1.0).abs() < 0.02, "{rate}");
-        // One that brings a Data now and then is not silent in between.
+        // A path with Data now and then is not silent in between.
         let mut turn = vec![Some(b.clone()); 99];
         turn.push(Some(offers(&[(1, 10e6)])));
         let mut lanes = fed(&turn);

@@ -27,7 +27,7 @@ const LONGEST_WINDOW: f64 = 10.0;
 /// The weight of a new flow in the part of flows that last.
 const MEMORY: f64 = 1.0 / 16.0;
 
-/// The names asked for in a window and in the one before, and the flows among them.
+/// The requested names in a window and in the one before, and the flows among them.
 pub(super) struct Names {
     /// Interests by hash, in both windows.
     asked: [[u8; HASHES]; 2],
@@ -46,13 +46,12 @@ pub(super) struct Names {
     /// The part of the flows that begin which outlast the window after that.
     lasting: f64,
     young: Young,
-    /// How long the window is, in s, and the Interests that the link had room for.
+    /// The length of the window, in s, and the Interests that the link had room for.
     span: f64,
     room: f64,
 }
 
-/// Names that were asked for in this period or the one before for the first time, and are no flows
-/// yet.
+/// Names with a first Interest in this period or the one before that are no flows yet.
 struct Young {
     of: [u32; 2],
     /// The part of such names that become flows.
@@ -66,7 +65,7 @@ impl Default for Young {
 }
 
 impl Young {
-    /// One of them is a flow now, of the older ones first.
+    /// One of them has become a flow, of the older ones first.
     fn grow(&mut self) {
         let at = usize::from(self.of[1] > 0);
         self.of[at] = self.of[at].saturating_sub(1);
@@ -79,7 +78,7 @@ impl Young {
         self.of = [0, self.of[0]];
     }
 
-    /// How many of them will be flows.
+    /// The expected number of flows among them.
     fn growing(&self) -> f64 {
         f64::from(self.of[0] + self.of[1]) * self.part
     }
@@ -149,7 +148,7 @@ impl Names {
         self.names
     }
 
-    /// Flows that began in this period, each as the part of one that is to last.
+    /// The number of flows that began in this period, each counted as the part of flows that last.
     pub(super) fn begun(&self) -> f64 {
         f64::from(self.new) * self.lasting
     }
