@@ -432,9 +432,9 @@ impl TreeFetch {
         stat.and_then(|part| self.target.stat(directory, part).ok().flatten())
     }
 
-    /// Ends the transfer: waits for the disk, removes entries that are not in the tree, and sets the
-    /// attributes of directories, the innermost first. Returns the number of removed entries, and
-    /// the paths of other users' entries that keep their attributes.
+    /// Ends the transfer: waits for the disk, removes entries that are not in the tree, and sets
+    /// the attributes of directories, the innermost first. Returns the number of removed entries,
+    /// and the paths of other users' entries that keep their attributes.
     ///
     /// # Errors
     /// An entry could not be written or removed.
