@@ -275,7 +275,7 @@ impl Group {
         !self.shared.wait(timeout, State::waits).waits()
     }
 
-    /// The other members that have published since they started, as far as this one knows.
+    /// The known other members that have published since they started.
     #[must_use]
     pub fn members(&self) -> Vec<Name> {
         let state = self.shared.lock();

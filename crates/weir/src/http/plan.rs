@@ -162,7 +162,7 @@ impl Plan {
                 let of = self.headers.get(CONTENT_TYPE).and_then(|of| of.to_str().ok());
                 let (parts, media_type) = Parts::several(several, of.unwrap_or_default(), size);
                 if parts.body_len().is_none() {
-                    // The body's length exceeds the number; a server may ignore ranges.
+                    // The length of the body overflows; a server may ignore ranges.
                     return;
                 }
                 self.set(CONTENT_TYPE, media_type);
