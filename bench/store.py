@@ -60,7 +60,7 @@ def add_row(table, label, rate, best):
 
 
 def curl(lab, url, size, step):
-    """The command that reads the object by ranges of so many bytes."""
+    """The command that reads the object by ranges of `step` bytes."""
     keys = ":".join(buckets.KEYS.values())
     one = f'url = "{url}"\noutput = "/dev/null"\nuser = "{keys}"\n'
     one += 'aws-sigv4 = "aws:amz:us-east-1:s3"\n'

@@ -1,6 +1,5 @@
-//! A consumer that trusts one key, among forgers: nothing reaches the sink that the key's owner did
-//! not sign, whatever comes in whatever order; and once the network is honest the fetch comes to an
-//! end.
+//! A consumer that trusts one key, among forgers. Only Data signed by the key's owner reach the
+//! sink, in whatever order packets arrive. Once the network is honest, the fetch ends.
 //!
 //! The input is a list of things that happen, see [`Event`].
 #![no_main]

@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use packet::{ComponentRef, Name, NameRef};
 
-// The first byte tells where the first of two names ends.
+// The first byte is the length of the first name; the second name follows.
 fuzz_target!(|input: &[u8]| {
     let Some((&first, names)) = input.split_first() else { return };
     let (a, b) = names.split_at(names.len().min(usize::from(first)));

@@ -21,7 +21,7 @@ const REQUEST: &str = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n\
 /// A page that may connect.
 const PAGE: &str = "https://app.example";
 
-/// The peer: so much can be read at a time, and so much is written before it takes no more.
+/// The peer, with limits on the bytes of one read and on the bytes written until it takes no more.
 #[derive(Debug)]
 struct Peer {
     sends: VecDeque<u8>,

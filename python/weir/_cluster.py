@@ -8,16 +8,16 @@ from collections import deque
 from . import _worker
 from ._errors import RunError, WeirError
 
-# A task is to take so many seconds: less would cost more in transport, and more would be lost
-# with a worker.
+# The intended duration of a task in seconds: shorter tasks would cost more in transport, and with
+# longer ones more would be lost with a worker.
 TASK_SECONDS = 30.0
 # Tasks for each place of the cluster, so that none waits for this program.
 TASKS_EACH = 2
-# A point that was lost so often with its worker may be the reason.
+# A point that was lost this number of times with its worker may be the reason.
 ATTEMPTS = 3
-# A cluster may be without workers for so many seconds.
+# The time, in seconds, for which a cluster may be without workers.
 EMPTY_SECONDS = 60.0
-# Progress is shown, and a signal noticed, after so many seconds.
+# The interval, in seconds, at which progress is shown and a signal noticed.
 TURN = 0.2
 
 

@@ -45,7 +45,7 @@ class Until:
     differences only: skewed and rare ones are decided wrongly more often than stated. `first` seeds
     are run at first, then `step` more at a time for pairs that are open. A pair is given up after
     `most` seeds, or after `first` of them if none has a value for both. `most` is at least the
-    number of seeds that can decide so many pairs.
+    number of seeds that can decide all these pairs.
     """
 
     measure: str

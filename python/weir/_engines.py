@@ -14,7 +14,7 @@ from . import _worker
 from ._errors import WeirError
 
 
-# An address that does not answer for so long has no cluster.
+# An address that does not answer within this time has no cluster.
 SECONDS = 10.0
 
 

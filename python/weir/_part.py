@@ -32,7 +32,7 @@ class Part:
         self._application._forget(self)
 
     def _close(self, patience):
-        """End it, and wait so many seconds at most. True if its threads have ended."""
+        """End it, and wait `patience` seconds at most. True if its threads have ended."""
         self._is_closed = True
         return self._inner.close(patience)
 

@@ -17,7 +17,7 @@ DIRECTIONS = ("minimize", "maximize")
 # Trials that are asked for at a time. It must not depend on the machine: the sampler proposes
 # other trials if it knows other results.
 BATCH = 8
-# A search ends if so many trials have ended, and all of them with the same error.
+# A search ends once this number of trials have ended, all of them with the same error.
 HOPELESS = 8
 
 

@@ -41,9 +41,9 @@ DAMAGED = "checksums mismatch"
 REST = "the same call runs the points that are left"
 # Points that are being written: the name is followed by host and process.
 UNFINISHED = ".unfinished-"
-# Such a folder of another host is removed after so many seconds. Writing one takes a second.
+# Such a folder of another host is removed after this time in seconds. Writing one takes a second.
 ABANDONED_SECONDS = 24 * 3600
-# A folder that others replace at the same time is tried so often.
+# The number of attempts for a folder that others replace at the same time.
 ATTEMPTS = 5
 # The remedies of errors of a folder; others have the last one.
 REMEDIES = {

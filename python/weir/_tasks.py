@@ -50,7 +50,7 @@ class Task:
         return _weir.Stepped(self.scenario._scenario, seed, self._step)
 
     def reward(self, seen, delivered):
-        """The usual reward for an observation, in a step with so many segments."""
+        """The usual reward for an observation, in a step that delivered `delivered` segments."""
         _, goodput, rtt, rtt_min, _, _, losses, _ = seen
         delay, loss = self._weights
         queueing = rtt / rtt_min - 1.0 if rtt_min > 0 else 0.0

@@ -42,7 +42,7 @@ SENT = collections.Counter()
 
 
 def paced(rate, total=None, lead=LEAD):
-    """Numbers from 0, so many a second; says `begun` when the `lead` of them is over."""
+    """Numbers from 0, `rate` per second; says `begun` when the `lead` of them is over."""
     total = total or int(rate * SECONDS)
     begun, number = time.monotonic(), 0
     while number < total:

@@ -19,7 +19,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
 
 from support import ndn  # noqa: E402
 
-# Interests go in bursts of so many: short beside what a socket's buffer holds.
+# Interests go in bursts of this number, which is small beside the buffer of a socket.
 BURST = 100
 
 

@@ -12,8 +12,8 @@ import _service
 from support import content
 from support.children import Child, Failed, run
 
-# Unpopular Data of 7 kB: as many as the default store holds before the victim begins, and so many
-# a second from there on.
+# Unpopular Data of 7 kB: the default store is filled with them before the victim begins. More
+# follow at this rate per second.
 FILLED, FILLING = 9000, 3000
 UNPOPULAR = 700
 POPULAR = 400_000

@@ -27,7 +27,7 @@ from support.namespaces import Network
 MEGABYTE = content.MEGABYTE
 # Applications of this host alone.
 ALONE = {"udp": "off", "tcp": "off"}
-# Without a cache, a repeated command comes to the forwarder and not to its cached answer.
+# Without a cache, a repeated command reaches the forwarder instead of its cached answer.
 NO_CACHE = {"capacity": "0 B"}
 # The user `nobody`.
 OTHER = 65534
@@ -404,7 +404,7 @@ class HeldSlots(unittest.TestCase):
         return gateway
 
     def hold(self, gateway, count, request, host=None, address=None, user=None):
-        """Open so many connections from the attacker's host and send this on each."""
+        """Open `count` connections from the attacker's host and send this on each."""
         clients = []
         for _ in range(count):
             client = dial(host or self.attacker, address or self.near[0], gateway.port, user)
@@ -414,7 +414,7 @@ class HeldSlots(unittest.TestCase):
         return clients
 
     def begin_large(self, gateway, count, host=None, address=None, user=None):
-        """Have so many connections ask for the large object; return them when the first answer."""
+        """Request the large object on `count` connections; return them when the first answer."""
         name = address or self.near[0]
         request = f"GET {self.LARGE} HTTP/1.1\r\nHost: {name}\r\n\r\n".encode()
         clients = self.hold(gateway, count, request, host, address, user)

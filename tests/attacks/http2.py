@@ -59,7 +59,7 @@ class Connection:
         return True
 
     def exactly(self, size):
-        """So many bytes, or nothing at the end of the connection."""
+        """The next `size` bytes, or nothing at the end of the connection."""
         while len(self.read) < size:
             try:
                 some = self.socket.recv(65_536)

@@ -67,7 +67,7 @@ class Lines(unittest.TestCase):
         return port
 
     def rejected(self, port, count, path=PATH):
-        """Send so many requests that are rejected, on one connection."""
+        """Send `count` requests that are rejected, on one connection."""
         with contextlib.closing(connect(port)) as client:
             for _ in range(count):
                 client.request("GET", path, headers=self.CROSS)

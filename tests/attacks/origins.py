@@ -17,7 +17,7 @@ from support.origin import Origin
 
 PATIENCE = 60
 ALONE = {"udp": "off", "tcp": "off"}
-# Every Interest comes to the proxy, and not to a cached answer.
+# Every Interest reaches the proxy: no cached answer stops it.
 NO_CACHE = {"capacity": "0 B"}
 # A NackReason of NDNLPv2.
 REASON, CONGESTION = 0x321, 50

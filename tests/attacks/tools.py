@@ -79,7 +79,7 @@ class Case(unittest.TestCase):
         self.assertFalse(Path(f"{target}.part").exists(), "a partial file is left")
 
     def wait_for(self, fetch, target, size):
-        """Wait until so many bytes of the partial file are written."""
+        """Wait until `size` bytes of the partial file are written."""
         part = Path(f"{target}.part")
 
         def reached():

@@ -14,7 +14,7 @@ from support.children import Child, wait_until
 from tools import FAILED, FILE, NOT_FOUND, NOT_VERIFIED, USAGE
 from tree_case import listing, small_files
 
-# So many insertions are killed.
+# The number of insertions that are killed.
 KILLS = int(os.environ.get("WEIR_BUCKET_KILLS", "30"))
 # Larger than a part of an upload.
 LARGE = 20_000_000

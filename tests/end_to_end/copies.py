@@ -95,7 +95,7 @@ class Copies(TreeCase):
             self.assertEqual((home / "copy" / name).stat().st_uid, 65534)
 
     def test_a_tree_that_does_not_fit(self):
-        """It fails before it is written, as far as its size is known."""
+        """It fails before it is written, if its size is known."""
         try:
             volume = InMemory(self.here, 4 * content.MEGABYTE)
         except Failed as reason:
@@ -191,7 +191,7 @@ class Copies(TreeCase):
         _, said = self.weir("get", "/trees/old/", self.copy, status=FAILED)
         self.assertIn(f"has the newer version {newer.rpartition('=')[2]}", said)
         self.assertEqual((self.copy / "file").read_text(encoding="utf-8"), "new")
-        # A new folder, and a user who wants it, get what there is.
+        # A new folder, and a user who wants it, get the older version, the only one available.
         self.weir("get", "/trees/old/", self.here / "other")
         (emptied / "file").unlink()
         self.weir("get", "/trees/old/", emptied)

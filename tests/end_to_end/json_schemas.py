@@ -108,7 +108,7 @@ class Case(Tools):
         self.validate(words, done.stderr.splitlines()[-1] + "\n", "")
 
     def begins(self, *words, count=1):
-        """Start a command that runs until it is stopped, and wait for so many lines."""
+        """Start a command that runs until it is stopped, and wait for `count` lines."""
         out = self.here / f"{'-'.join(words[:2]).replace('/', '-')}.out"
         out.unlink(missing_ok=True)
         argv = [self.program, *words, "--json"]

@@ -204,7 +204,7 @@ class Keys(Alone):
         consumer = Person(self, "consumer")
         consumer.keep("blog.cert", root)
         rules = consumer.keep("blog.toml", BLOG)
-        # A key is for names under its identity as far as `weir put` is concerned.
+        # `weir put` uses a key for names under its identity.
         self.put(ann, "/blog/author/ann/1")
         said = consumer.get("/blog/author/ann/1", rules, NOT_VERIFIED)
         self.assertRegex(said, "no rule lets /blog/author/ann/KEY/[0-9a-f]+ sign ")

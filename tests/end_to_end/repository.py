@@ -14,7 +14,7 @@ from store_case import PATIENCE, Stored
 from tools import FAILED, FILE, NOT_FOUND, NOT_VERIFIED, USAGE
 from tree_case import listing, small_files
 
-# So many insertions are killed.
+# The number of insertions that are killed.
 KILLS = int(os.environ.get("WEIR_REPOSITORY_KILLS", "100"))
 
 

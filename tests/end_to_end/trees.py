@@ -165,7 +165,7 @@ class Trees(TreeCase):
         said = [log.read_text(encoding="utf-8")]
 
         def arrived(text):
-            # A line tells of each new version; caches have the one before.
+            # The log has a line for each new version; caches have the one before.
             before, said[:] = said[0], [log.read_text(encoding="utf-8")]
             if said[0] == before:
                 return False

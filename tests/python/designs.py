@@ -88,7 +88,7 @@ class Errors(unittest.TestCase):
                     with self.subTest(kind=kind, draw=draw.__name__, confidence=confidence):
                         options = {"of": kind, "confidence": confidence}
                         rate = self.wrong(draw, ("more", "less").__contains__, **options)
-                        # Three standard deviations of a share of so many runs.
+                        # Three standard deviations of a share of RUNS runs.
                         error = 1 - confidence
                         spread = 3 * (error * (1 - error) / self.RUNS) ** 0.5
                         self.assertLess(rate, error + spread)

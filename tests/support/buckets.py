@@ -109,7 +109,7 @@ class Status:
 
 
 class Cut:
-    """The connection ends after so many bytes of the body."""
+    """The connection ends after this number of bytes of the body."""
 
     def __init__(self, after):
         self.after = after

@@ -174,7 +174,7 @@ def memory_bytes(pid, field):
 
 
 def open_files(pid):
-    """The paths of the files that a running process has open, by their handles in /proc."""
+    """The open files of a running process: their paths by their handles in /proc."""
     files = {}
     for handle in Path(f"/proc/{pid}/fd").iterdir():
         # The process may close any of them meanwhile.

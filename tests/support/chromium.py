@@ -20,7 +20,7 @@ OPTIONS = [FOR_ROOT, "--autoplay-policy=no-user-gesture-required", "--mute-audio
 PAGE = "<!doctype html><title>player</title><body></body>"
 
 # Times are seconds from the moment at which the page asks for the video. It may also wait for its
-# own decoder, with so many seconds of the video in hand: that is the machine's doing.
+# own decoder, with this many seconds of the video in hand: the machine is the cause.
 IN_HAND = 0.5
 WATCH = """async ([url, patience, inHand, from]) => {
   const video = document.createElement("video");

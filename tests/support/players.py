@@ -23,7 +23,7 @@ CODING += ["-pix_fmt", "yuv420p", "-g", "25"]
 
 
 def film(path, seconds, megabits=6.07):
-    """Make a video of about so many megabits a second, and return its path."""
+    """Make a video of about `megabits` megabits a second, and return its path."""
     rate = [f"{megabits}M"]
     bound = ["-b:v", *rate, "-minrate", *rate, "-maxrate", *rate]
     argv = ["ffmpeg", "-loglevel", "error", "-y", "-f", "lavfi", "-i", PICTURES]

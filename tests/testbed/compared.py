@@ -1,4 +1,4 @@
-"""The same scenario in the simulator and on real daemons comes to the same."""
+"""The same scenario has the same results in the simulator and on real daemons."""
 
 import unittest
 

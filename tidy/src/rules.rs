@@ -29,7 +29,7 @@ pub use layers::layers;
 pub use links::dead_links;
 pub use machine_paths::no_machine_paths;
 pub use marks::no_unfinished_marks;
-pub use prose::{openings, people, sentence_length};
+pub use prose::{amounts, openings, people, sentence_length};
 pub use scheme_imports::scheme_imports;
 pub use scheme_names::scheme_names;
 pub use scheme_order::scheme_order;

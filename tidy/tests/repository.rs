@@ -96,6 +96,11 @@ fn programs_and_packets_are_not_people() {
 }
 
 #[test]
+fn numbers_have_a_noun() {
+    keeps(rules::amounts);
+}
+
+#[test]
 fn sentences_are_short() {
     keeps(rules::sentence_length);
 }

@@ -1,4 +1,4 @@
-//! Runs a scenario in the simulator, and prints what each run measured:
+//! Runs a scenario in the simulator, and prints the results of each run:
 //! `cargo run --package client --example simulate -- scenarios/tutorial/three-hops.toml`.
 
 use std::error::Error;

@@ -18,7 +18,7 @@ struct Inner {
 }
 
 impl Cancel {
-    /// A request that was not made yet.
+    /// A request that has not been made yet.
     #[must_use]
     pub fn new() -> Cancel {
         Cancel::default()

@@ -32,7 +32,7 @@ impl Client {
     /// is empty, NDN_CLIENT_TRANSPORT and `client.conf` name it, as for Weir's tools.
     ///
     /// # Errors
-    /// [`Error::Usage`]: the address is not one. [`Error::NoForwarder`]: no forwarder is there.
+    /// [`Error::Usage`]: the address is invalid. [`Error::NoForwarder`]: no forwarder is there.
     pub fn connect(address: &str) -> Result<Client, Error> {
         Client::builder().forwarder(address).connect()
     }
@@ -176,8 +176,8 @@ impl Client {
         Registration::start(&self.settings, prefix.as_name()?, options, handler)
     }
 
-    /// Sends one Interest, and returns the verified Data packet that answers it. Nothing is sent
-    /// again: an Interest that is lost ends in [`Error::TimedOut`].
+    /// Sends one Interest, and returns the verified Data packet that answers it. The Interest is
+    /// not repeated: if it is lost, the call fails with [`Error::TimedOut`].
     ///
     /// ```no_run
     /// use client::{Client, Interest};
@@ -302,7 +302,7 @@ impl Builder {
         Builder { trust, ..self }
     }
 
-    /// The name of the key, or of its identity, that signs what this client publishes. By default
+    /// The name of the key, or of its identity, that signs this client's publications. By default
     /// the user's default key signs names under its identity, and other names have a digest.
     pub fn key(self, name: impl Into<String>) -> Builder {
         Builder { key: Some(name.into()), ..self }
@@ -319,7 +319,8 @@ impl Builder {
         Builder { patience, ..self }
     }
 
-    /// Checks the settings, and that a forwarder is there. Over UDP the latter cannot be seen.
+    /// Checks the settings, and connects to the forwarder. Over UDP a missing forwarder is not
+    /// detected.
     ///
     /// # Errors
     /// [`Error::Usage`]: a setting is wrong. [`Error::File`]: anchors or keys cannot be read.

@@ -32,7 +32,7 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Starts a forwarder without peers, for programs that talk to themselves.
+    /// Starts a forwarder without peers, for communication within the program.
     ///
     /// # Errors
     /// Those of [`EmbeddedBuilder::start`].
@@ -90,9 +90,8 @@ impl EmbeddedBuilder {
     /// Starts the forwarder.
     ///
     /// # Errors
-    /// [`Error::Usage`]: a peer's address is not one, or its host is not found.
-    /// [`Error::Failed`]: the address to listen at is not available, or the system does not give
-    /// what a forwarder needs.
+    /// [`Error::Usage`]: a peer's address is invalid, or its host is not found. [`Error::Failed`]:
+    /// the address to listen at is not available, or the system lacks resources for a forwarder.
     pub fn start(self) -> Result<Embedded, Error> {
         let folder = tempfile::Builder::new().prefix("weir-").tempdir();
         let folder = folder.map_err(|error| Error::system("make a folder for a socket", &error))?;

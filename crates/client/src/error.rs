@@ -10,17 +10,17 @@ use std::io;
 use transport::fetch::{FetchError, StallCause};
 use transport::publish::PublishError;
 
-/// The reason why an operation failed. The text says what happened and where.
+/// The reason why an operation failed. The text names the event and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No route leads to the name, or its producer has nothing of that name.
+    /// No route leads to the name, or its producer has no content of that name.
     #[error("{0}")]
     NotFound(String),
     /// A signature or digest was rejected.
     #[error("{0}")]
     NotVerified(String),
-    /// There is no forwarder, or the connection to it was lost.
+    /// No forwarder is there, or the connection to it was lost.
     #[error("{0}")]
     NoForwarder(String),
     /// No answer arrived in time.

@@ -27,11 +27,11 @@ use transport::fetch::{Fetch, FetchConfig};
 /// The maximum size of an object in memory by default.
 const MOST_IN_MEMORY: u64 = 1_000_000_000;
 
-/// How far a fetch is.
+/// The progress of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes that were verified and returned.
+    /// Bytes verified and returned.
     pub bytes: u64,
     /// Bytes of the whole object, if they are known. This is a hint: it is not signed.
     pub size: Option<u64>,
@@ -129,8 +129,8 @@ impl Request {
         Request { control: Some(scheme.into()), ..self }
     }
 
-    /// The most bytes that are returned; more are an error. Without it, [`Request::bytes`] returns
-    /// at most 1 GB, and the other forms have no limit.
+    /// The maximum number of returned bytes; more are an error. Without it, [`Request::bytes`]
+    /// returns at most 1 GB, and the other forms have no limit.
     pub fn at_most(self, bytes: u64) -> Request {
         Request { at_most: Some(bytes), ..self }
     }
@@ -187,12 +187,12 @@ impl Request {
     }
 
     /// Fetches into a file, which appears or changes only when all bytes are verified and on disk.
-    /// A file that is there keeps its permissions. A symbolic link stays, and what it leads to is
-    /// written. Only files are written: no pipes, and no devices.
+    /// An existing file keeps its permissions. A symbolic link stays, and its target is written.
+    /// Only files are written: no pipes, and no devices.
     ///
     /// # Errors
-    /// As for [`Request::bytes`], or [`Error::File`]: the file cannot be written. The file is then
-    /// what it was.
+    /// As for [`Request::bytes`], or [`Error::File`]: the file cannot be written. Then it is
+    /// unchanged.
     pub fn to_file(self, path: impl AsRef<Path>) -> Result<Received, Error> {
         let path = path.as_ref();
         let failed = |error: std::io::Error| Error::file("write", path, &error);
@@ -286,7 +286,7 @@ fn cannot_write_content(error: &std::io::Error) -> Error {
     Error::File(format!("cannot write the content: {error}"))
 }
 
-/// The permissions of a new file, of which the process's umask takes away.
+/// The permissions of a new file, before the process's umask.
 fn permissions() -> Permissions {
     Permissions::from_mode(0o666)
 }

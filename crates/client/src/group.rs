@@ -20,7 +20,7 @@ use sync::Stream;
 
 /// Publications that wait for the program, by default.
 const WAITING: usize = 1_000;
-/// Reasons of rejections that are remembered.
+/// The number of remembered reasons of rejections.
 const REPORTED: usize = 20;
 
 /// The options of a member: see [`Client::join`](crate::Client::join).
@@ -41,26 +41,26 @@ impl Default for JoinOptions {
 
 impl JoinOptions {
     /// The key, or identity, that signs, instead of that of the client. Without either, the
-    /// member's own key does if there is one, and otherwise the default key.
+    /// member's own key signs if it exists, and otherwise the default key.
     pub fn key(self, name: impl Into<String>) -> JoinOptions {
         JoinOptions { key: Some(name.into()), ..self }
     }
 
-    /// Publications of each stream that are fetched on joining, the latest ones: from 1 to 2,000,
-    /// which is the default. Later ones are all fetched.
+    /// The number of publications of each stream that are fetched on joining, the latest ones: from
+    /// 1 to 2,000, which is the default. Later ones are all fetched.
     pub fn history(self, publications: usize) -> JoinOptions {
         JoinOptions { history: publications, ..self }
     }
 
-    /// Own publications that are kept for other members: from 1 to 2,000, which is the default, and
-    /// at most 8 MB. The oldest one makes room, even if no member has fetched it.
+    /// The number of own publications that are kept for other members: from 1 to 2,000, which is
+    /// the default, and at most 8 MB. The oldest one makes room, even if no member has fetched it.
     pub fn keep(self, publications: usize) -> JoinOptions {
         JoinOptions { keep: publications, ..self }
     }
 
-    /// Publications that wait for [`Group::next`]; 1,000 by default. With as many, no more are
-    /// asked for until the program takes one. They stay at their members, which keep the last
-    /// 2,000.
+    /// The number of publications that wait for [`Group::next`]; 1,000 by default. At this number,
+    /// no more are requested until the program takes one. They stay at their members, which keep
+    /// the last 2,000.
     pub fn waiting(self, publications: usize) -> JoinOptions {
         JoinOptions { waiting: publications, ..self }
     }
@@ -113,8 +113,8 @@ pub struct StreamState {
 }
 
 /// A member of a group, until this value is dropped. The thread and the registrations have ended
-/// then. After a restart of the forwarder, the member is there again, and fetches what it has
-/// missed.
+/// then. After a restart of the forwarder, the member joins again, and fetches the publications
+/// that it has missed.
 ///
 /// Members number their publications, and send the last numbers of all members to each other
 /// (State Vector Sync, version 3). Each one fetches the publications that it lacks, from their
@@ -210,10 +210,10 @@ impl Group {
         self.own.boot
     }
 
-    /// Publishes, and returns the number of the publication. It is served from now on, and other
-    /// members learn of it at once; nothing waits for them. Content, names and signature have room
-    /// for 8800 bytes in all, also with the names of the group and the member around them a second
-    /// time.
+    /// Publishes, and returns the number of the publication. It is served at once, and other
+    /// members learn of it at once; publishing does not wait for them. Content, names and signature
+    /// have room for 8800 bytes in all, also with the names of the group and the member around them
+    /// a second time.
     ///
     /// # Errors
     /// [`Error::TooLarge`]: no packet takes it. Or the error that has ended the group;
@@ -259,8 +259,8 @@ impl Group {
         Ok(Some(publication))
     }
 
-    /// Ends one wait of [`Group::next`] from another thread: the call that waits now, or the next
-    /// one that would wait, returns `None` at once. Of several threads that wait, one returns.
+    /// Ends one wait of [`Group::next`] from another thread: the waiting call, or the next one that
+    /// would wait, returns `None` at once. If several threads wait, one returns.
     pub fn wake(&self) {
         let mut state = self.shared.lock();
         state.wakes = state.wakes.saturating_add(1);
@@ -275,7 +275,7 @@ impl Group {
         !self.shared.wait(timeout, State::waits).waits()
     }
 
-    /// The other members that have published since they started, and of which this one knows.
+    /// The known other members that have published since they started.
     #[must_use]
     pub fn members(&self) -> Vec<Name> {
         let state = self.shared.lock();
@@ -308,8 +308,8 @@ impl Group {
 
     /// The number of own publications that no other member has fetched, with those that had to make
     /// room before. One is fetched when the answer to an Interest for it was handed to the
-    /// connection to the forwarder. Members do not confirm what they receive, so such an answer can
-    /// still be lost on its way; then its member asks again, while this one is there.
+    /// connection to the forwarder. Members do not confirm publications, so such an answer can
+    /// still be lost on its way; then the other member asks again, while this one is a member.
     #[must_use]
     pub fn unfetched(&self) -> usize {
         self.shared.lock().participant.unfetched()
@@ -336,7 +336,7 @@ impl Group {
     }
 
     /// The number of publications that could not be fetched, and of those that were skipped because
-    /// no member keeps so many. Those that come late are in it, too.
+    /// they are more than a member keeps. Publications that arrive later are included.
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.shared.lock().missing
@@ -371,7 +371,8 @@ impl Group {
         self.service.stop();
     }
 
-    /// Why it is over: the error of its thread, which otherwise goes on until it is stopped.
+    /// The reason why it is over: the error of its thread, which otherwise runs until it is
+    /// stopped.
     fn end(&self) -> Error {
         self.service.error().unwrap_or(Error::Cancelled)
     }
@@ -468,7 +469,7 @@ impl Shared {
 struct State {
     participant: Participant,
     ready: VecDeque<MemberPublication>,
-    /// With as many that are ready, no more are asked for.
+    /// With this number of ready ones, no more are requested.
     most: usize,
     is_paused: bool,
     missing: u64,
@@ -480,7 +481,7 @@ struct State {
 }
 
 impl State {
-    /// There is nothing to take yet.
+    /// True if there is nothing to take yet.
     fn waits(&self) -> bool {
         self.ready.is_empty() && self.wakes == 0 && !self.is_over
     }
@@ -490,7 +491,7 @@ impl State {
         self.participant.awaited() > 0 && !self.is_over
     }
 
-    /// Takes what has happened. Returns true if publications have come.
+    /// Handles events. Returns true if publications have come.
     fn drain(&mut self, now: Time) -> bool {
         let before = self.ready.len();
         while let Some(event) = self.participant.poll_event() {

@@ -29,7 +29,7 @@
 //! | simulate a network | `simulate`, with the feature `simulator` |
 //!
 //! Every byte of a fetch is checked before this crate returns it, by the signature of the object
-//! and the digests that it covers. [`Verified`] says what the signature proves: without rules of
+//! and the digests that it covers. [`Verified`] has the proof by the signature: without rules of
 //! trust, a key that is not known here is accepted, and proves nothing. All errors are values of
 //! [`Error`]; nothing here panics.
 #![forbid(unsafe_code)]

@@ -104,7 +104,7 @@ pub struct Data {
     pub content: Vec<u8>,
     /// The type of the content: 0 for plain bytes, 2 for a key, 3 for an application's "no".
     pub content_type: u64,
-    /// For how long it is fresh.
+    /// The time for which it is fresh.
     pub freshness: Option<Duration>,
     /// The proof by its signature.
     pub verified: Verified,

@@ -21,8 +21,8 @@ use transport::publish::{Preparation, Publish, Source, Spec};
 pub enum Content {
     /// In memory.
     Bytes(Vec<u8>),
-    /// A regular file. It is read as it is asked for, and must not change meanwhile: segments that
-    /// changed are not served.
+    /// A regular file. It is read on request, and must not change meanwhile: changed segments are
+    /// not served.
     File(PathBuf),
 }
 
@@ -85,7 +85,7 @@ impl PublishOptions {
         PublishOptions { segment_size: Some(bytes), ..self }
     }
 
-    /// For how long segments are fresh in caches; an hour by default.
+    /// The time for which segments are fresh in caches; an hour by default.
     pub fn freshness(self, freshness: Duration) -> PublishOptions {
         PublishOptions { freshness: Some(freshness), ..self }
     }
@@ -129,7 +129,7 @@ impl Publication {
             let text = "there is no key to sign segments with; name one in the options";
             return Err(Error::Usage(text.to_owned()));
         }
-        // Before large content is hashed, see whether there is a forwarder at all.
+        // Before large content is hashed, check that a forwarder exists.
         let connection = settings.open(&Unstopped)?;
         let (source, own_version) = source(content)?;
         let version = options.version.unwrap_or(own_version);
@@ -181,20 +181,19 @@ impl Publication {
         self.segments
     }
 
-    /// True if a key signed the object; false if it has a digest, because there is no key for such
-    /// names.
+    /// True if a key signed the object; false if it has a digest, because no key is for such names.
     #[must_use]
     pub fn is_signed(&self) -> bool {
         self.is_signed
     }
 
-    /// Data packets that were sent so far.
+    /// The number of Data packets sent so far.
     #[must_use]
     pub fn answered(&self) -> u64 {
         self.counts.answered.load(Ordering::Relaxed)
     }
 
-    /// Bytes of content that were sent so far.
+    /// The number of bytes of content sent so far.
     #[must_use]
     pub fn bytes_sent(&self) -> u64 {
         self.counts.bytes.load(Ordering::Relaxed)
@@ -208,7 +207,7 @@ impl Publication {
     }
 }
 
-/// A name must be one by which consumers find an object.
+/// Checks that consumers can find an object by the name.
 fn check(name: &Name) -> Result<(), Error> {
     if name.is_empty() {
         return Err(Error::Usage("an object needs a name with a component".to_owned()));

@@ -96,13 +96,13 @@ impl Registration {
         &self.prefix
     }
 
-    /// Interests that were answered with Data so far.
+    /// The number of Interests answered with Data so far.
     #[must_use]
     pub fn answered(&self) -> u64 {
         self.counts.answered.load(Ordering::Relaxed)
     }
 
-    /// Interests that were rejected so far, because the handler returned `None`.
+    /// The number of Interests rejected so far, because the handler returned `None`.
     #[must_use]
     pub fn rejected(&self) -> u64 {
         self.counts.rejected.load(Ordering::Relaxed)
@@ -137,7 +137,7 @@ struct Answers {
     packets: Vec<Vec<u8>>,
     /// Frames to send.
     waiting: VecDeque<Vec<u8>>,
-    /// Replies that were made elsewhere.
+    /// Replies made elsewhere.
     outbox: Arc<Outbox>,
     counts: Arc<Counts>,
 }
@@ -162,7 +162,7 @@ impl Answers {
             Handler::Later(handler) => {
                 let interest = pending.interest.clone();
                 let responder = Responder::new(pending, outbox);
-                // A responder that is dropped by a panic answers by itself.
+                // A responder dropped by a panic answers by itself.
                 let _ = catch_unwind(AssertUnwindSafe(|| handler(&interest, responder)));
                 return;
             }

@@ -1,4 +1,4 @@
-//! Replies that are made after the handler has returned.
+//! Replies made after the handler has returned.
 
 use crate::bell::Bell;
 use crate::packets::{Interest, Reply};
@@ -104,8 +104,8 @@ impl Responder {
         Responder { pending: Some(pending), outbox: Arc::clone(outbox) }
     }
 
-    /// The connection that the Interest arrived over is lost, as after a restart of the forwarder:
-    /// a reply would have no effect, so there is no need to make one.
+    /// True if the Interest's connection is lost, as after a restart of the forwarder: a reply
+    /// would have no effect.
     #[must_use]
     pub fn is_void(&self) -> bool {
         let connection = self.outbox.connection();

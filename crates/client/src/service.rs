@@ -18,7 +18,7 @@ pub(crate) trait Producer: Endpoint + Send {
     /// The connection broke: answers that wait are void.
     fn forget(&mut self) {}
 
-    /// There is a connection again.
+    /// The connection has been made again.
     fn returned(&mut self) {}
 
     /// The number of answers so far.
@@ -33,7 +33,7 @@ pub(crate) trait Producer: Endpoint + Send {
 
 /// The prefixes of a producer.
 pub(crate) struct Prefixes {
-    /// Without it there is no service.
+    /// The prefix that the service cannot work without.
     pub main: Name,
     /// For certificates; if the forwarder rejects them, the service continues.
     pub others: Vec<Name>,
@@ -86,7 +86,7 @@ impl Shared {
     }
 }
 
-/// The end of the thread. One that panics has failed.
+/// The end of the thread. A panic counts as a failure.
 struct End(Arc<Shared>);
 
 impl Drop for End {
@@ -133,7 +133,7 @@ impl Service {
         self.shared.bell.ring();
     }
 
-    /// The error that has ended it, if one did.
+    /// The error that has ended it, if any.
     pub fn error(&self) -> Option<Error> {
         self.shared.end.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -160,7 +160,7 @@ impl Drop for Service {
     }
 }
 
-/// Serves until it is stopped. A forwarder that goes away is waited for.
+/// Serves until it is stopped. Waits for a forwarder that goes away.
 fn serve(
     connection: &mut Connection,
     prefixes: &Prefixes,
@@ -184,8 +184,8 @@ fn serve(
         }
         producer.look();
     }
-    // The forwarder would notice by itself. With an answer, nothing is registered any more when the
-    // value has been dropped. Over a lost connection nothing is.
+    // The forwarder would notice the end by itself. But with an answer, nothing is registered any
+    // more when the value has been dropped. Over a lost connection nothing is.
     for prefix in std::iter::once(&prefixes.main).chain(&prefixes.others) {
         if let Err(CommandError::Connection(_) | CommandError::NoAnswer { .. }) =
             connection.unregister(prefix)

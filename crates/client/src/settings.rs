@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Between two attempts to connect to a forwarder that does not accept.
 const BETWEEN: Duration = Duration::from_millis(50);
 
-/// Surroundings in which nothing stops an operation.
+/// Surroundings that never stop an operation.
 pub(crate) struct Unstopped;
 
 impl Surroundings for Unstopped {
@@ -33,8 +33,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// A new connection to the forwarder. One that does not accept is waited for, as long as the
-    /// patience lasts and nothing stops it. Signals are left to the program.
+    /// A new connection to the forwarder. Waits for a forwarder that does not accept, until the
+    /// patience is over or `surroundings` stop it. Signals are left to the program.
     #[expect(clippy::disallowed_methods, reason = "a driver: the kernel does not tell when it may")]
     pub fn open(&self, surroundings: &dyn Surroundings) -> Result<Connection, Error> {
         let began = monotonic();

@@ -92,8 +92,8 @@ impl Run {
         self.result.id.seed
     }
 
-    /// A measure by its name, such as `goodput`, `completion` or `queue-delay`; `None` if there is
-    /// no such measure, or the run has no value for it. `docs/reference/results.md` lists all, with
+    /// A measure by its name, such as `goodput`, `completion` or `queue-delay`; `None` if the name
+    /// is unknown, or the run has no value for it. `docs/reference/results.md` lists all, with
     /// their units.
     #[must_use]
     pub fn measure(&self, name: &str) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! Signatures that are accepted, and their proofs.
+//! Accepted signatures, and their proofs.
 
 use crate::error::Error;
 use crate::parts::keys;
@@ -41,7 +41,7 @@ impl Trust {
     }
 }
 
-/// The proof by a signature that was accepted.
+/// The proof by an accepted signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verified {

@@ -96,7 +96,7 @@ fn an_object_without_answers_times_out_and_one_that_is_rejected_is_not_found() {
     }
 }
 
-/// A producer that changes a byte of what it has signed.
+/// A producer that changes a byte of its signed packets.
 struct Forger {
     answers: Vec<Vec<u8>>,
 }

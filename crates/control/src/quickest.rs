@@ -23,7 +23,7 @@ impl Default for Quickest {
 }
 
 impl Quickest {
-    /// An answer came at `now`, so long after its Interest had left. The first one begins the
+    /// An answer came at `now`, `taken` after its Interest had left. The first one begins the
     /// period, and so does one before its beginning: a clock may go back.
     pub fn add(&mut self, now: Time, taken: Duration) {
         if self.answers == 0 || now < self.since {
@@ -70,7 +70,7 @@ pub struct Beyond {
     pub least: Duration,
     /// A part of the quickest of all.
     pub part: f64,
-    /// So many mean differences of two periods: jitter makes these.
+    /// This number of mean differences between two periods: jitter causes such differences.
     pub differences: f64,
 }
 

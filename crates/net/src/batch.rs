@@ -16,11 +16,10 @@ const PACKET_ROOM: usize = 12_000;
 #[derive(Debug)]
 pub struct Batch {
     bytes: Vec<u8>,
-    /// Bytes at the start of `bytes` that belong to this batch; what is behind them belongs to the
-    /// next.
+    /// Bytes at the start of `bytes` that belong to this batch; the others belong to the next.
     len: usize,
     segment: usize,
-    /// The frame length of what belongs to the next batch.
+    /// The frame length of the bytes of the next batch.
     next: Option<usize>,
     max_segments: usize,
 }
@@ -33,7 +32,7 @@ impl Batch {
         Batch { bytes: Vec::new(), len: 0, segment: 0, next: None, max_segments }
     }
 
-    /// Changes how many frames the system takes at once.
+    /// Changes the number of frames that the system takes at once.
     pub fn set_max_segments(&mut self, max_segments: usize) {
         self.max_segments = max_segments.max(1);
     }
@@ -43,9 +42,9 @@ impl Batch {
         &mut self.bytes
     }
 
-    /// Takes what was appended, frames of `segment` bytes (`None`: one frame), into the batch if
-    /// it has the batch's shape. If not, it stays behind as the beginning of the next batch, and
-    /// this one is full.
+    /// Takes the appended bytes, frames of `segment` bytes (`None`: one frame), into the batch if
+    /// they have the batch's shape. If not, they stay behind as the beginning of the next batch,
+    /// and this one is full.
     pub fn appended(&mut self, segment: Option<usize>) {
         let added = self.bytes.len() - self.len;
         let size = segment.unwrap_or(added).clamp(1, added.max(1));
@@ -118,13 +117,13 @@ impl Batch {
         self.len -= bytes;
     }
 
-    /// Nothing of what was appended is to be sent.
+    /// Drops all appended frames.
     pub fn discard(&mut self) {
         self.bytes.clear();
         (self.len, self.next) = (0, None);
     }
 
-    /// The batch was sent or given up; what stayed behind begins the next one.
+    /// The batch was sent or given up; frames that stayed behind begin the next one.
     pub fn clear(&mut self) {
         self.bytes.drain(..self.len);
         self.len = 0;

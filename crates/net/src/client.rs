@@ -1,7 +1,7 @@
 //! The side of applications: a connection to a forwarder, driven for a state machine.
 //!
-//! [`Connection`] owns the socket and the loop; what it drives is an [`Endpoint`]: a fetch, a
-//! producer, a management request. One thread, no runtime: a program drives one connection.
+//! [`Connection`] owns the socket and the loop. It drives an [`Endpoint`]: a fetch, a producer, a
+//! management request. One thread, no runtime: a program drives one connection.
 
 mod address;
 mod command;
@@ -34,7 +34,7 @@ pub trait Endpoint {
     /// When [`Endpoint::on_deadline`] has to be called.
     fn next_deadline(&mut self, now: Time) -> Option<Time>;
 
-    /// The instant asked for has come.
+    /// The requested instant has come.
     fn on_deadline(&mut self, now: Time);
 
     /// Announces if the forwarder answers ranges over this connection now. Over UDP it does not

@@ -25,7 +25,7 @@ impl Clock {
     }
 }
 
-/// The monotonic clock that all processes of this host share, for what several of them record.
+/// The monotonic clock that all processes of this host share, for records of several processes.
 #[must_use]
 pub fn monotonic() -> Time {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
@@ -34,7 +34,7 @@ pub fn monotonic() -> Time {
 }
 
 /// Milliseconds since 1970 (UTC), for signature times and dataset versions, which other programs
-/// read; zero if the host's clock stands before 1970.
+/// read; zero if the host's clock is before 1970.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "a driver reads the clock, here and only here")]
 pub fn unix_millis() -> u64 {
@@ -43,7 +43,7 @@ pub fn unix_millis() -> u64 {
         .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// Nanoseconds since 1970 (UTC), for records of packets; zero if the host's clock stands before.
+/// Nanoseconds since 1970 (UTC), for records of packets; zero if the host's clock is before 1970.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "a driver reads the clock, here and only here")]
 pub fn unix_nanos() -> u64 {

@@ -1,11 +1,11 @@
-//! An emulated link: one-way delay and random loss for what a face sends, so that a testbed needs
-//! no kernel module. Rate and queue are the forwarder's own pacing, in front of this: it lets a
-//! packet out when the link is free, and the delay begins when its last byte is on the link. As
-//! with Linux's netem, a lost frame takes none of the link's time: the caller gives back to the
-//! pacing what [`DelayLine::push`] says was lost.
+//! An emulated link: one-way delay and random loss for the frames that a face sends, so that a
+//! testbed needs no kernel module. Rate and queue are the forwarder's own pacing, in front of this:
+//! it lets a packet out when the link is free, and the delay begins when its last byte is on the
+//! link. As with Linux's netem, a lost frame takes none of the link's time: the caller credits the
+//! losses that [`DelayLine::push`] reports back to the pacing.
 //!
-//! A machine without I/O: `push` what would be sent, `next_deadline` says when the head is due,
-//! `pop` hands it out. Order is kept.
+//! A machine without I/O: `push` takes a frame, `next_deadline` returns the time at which the head
+//! is due, `pop` returns it. Order is kept.
 
 use control::{Duration, LossModel, Lossy, Rng, Time};
 use document::schema::Form;
@@ -57,7 +57,7 @@ pub struct Burst {
 /// Frames that the emulated loss took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// How many.
+    /// Their number.
     pub frames: usize,
     /// Their bytes.
     pub bytes: usize,
@@ -129,7 +129,7 @@ impl DelayLine {
         }
     }
 
-    /// Bytes of memory that what is on its way takes.
+    /// Bytes of memory for the frames on their way.
     #[must_use]
     pub fn memory(&self) -> usize {
         let bursts = self.on_the_way.capacity() * size_of::<Burst>();

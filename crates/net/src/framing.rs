@@ -1,8 +1,8 @@
 //! Frames out of a byte stream.
 //!
-//! All streams share one large read buffer; between two reads a stream keeps only the bytes of a
-//! frame that has not arrived whole, so that memory for a stream is bounded by one frame whatever
-//! its peer sends.
+//! All streams share one large read buffer. Between two reads a stream keeps only the bytes of a
+//! frame that has not arrived whole, so one frame bounds the memory for a stream, whatever its peer
+//! sends.
 
 use packet::tlv::{self, DecodeError};
 
@@ -22,8 +22,8 @@ impl Unframer {
         Unframer::default()
     }
 
-    /// Puts the kept bytes at the start of `buffer`; the driver reads behind them. Returns how
-    /// many they are, less than [`MAX_FRAME`]; `buffer` must be longer than that.
+    /// Puts the kept bytes at the start of `buffer`; the driver reads behind them. Returns their
+    /// number, less than [`MAX_FRAME`]; `buffer` must be longer than that.
     pub fn begin(&mut self, buffer: &mut [u8]) -> usize {
         let kept = self.rest.len();
         buffer[..kept].copy_from_slice(&self.rest);

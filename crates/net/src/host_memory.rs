@@ -1,16 +1,16 @@
-//! How much memory there is for this process: that of the host, or less by control groups.
+//! The memory limit of this process: that of the host, or less by control groups.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// Bytes of memory that the host has, or that the process's control groups leave it, if that is
-/// less; `None` if the system does not say.
+/// less; `None` if the system does not report it.
 #[must_use]
 pub fn host_memory() -> Option<u64> {
     below(Path::new("/"))
 }
 
-/// The same by the files below `root`, which stands for `/`.
+/// The same by the files below `root`, in place of `/`.
 fn below(root: &Path) -> Option<u64> {
     let total = fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|all| total(&all));
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
@@ -101,7 +101,7 @@ mod tests {
         31 23 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
         32 23 0:28 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
 
-    /// A folder with these files, which stands for the root.
+    /// A folder with these files, in place of the root.
     fn host(files: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (path, text) in files {

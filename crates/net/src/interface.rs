@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 
-/// The name of the interface of this number; the number itself, if there is none.
+/// The name of the interface of this number; the number itself, if no interface has it.
 #[must_use]
 pub fn name(index: u32) -> String {
     #[cfg(target_os = "linux")]
@@ -54,7 +54,7 @@ fn socket() -> io::Result<std::net::UdpSocket> {
     std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))
 }
 
-/// The address, if it is one of IP.
+/// The address, if it is an IP address.
 fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
     match address.as_sockaddr_in() {
         Some(v4) => Some(IpAddr::V4(v4.ip())),
@@ -102,8 +102,8 @@ pub fn with_multicast() -> io::Result<Vec<(String, u8)>> {
     Ok(found.into_iter().collect())
 }
 
-/// The networks that this host has addresses in, by the addresses and prefix lengths of its
-/// interfaces. None if the system does not say. Point-to-point interfaces have single addresses.
+/// The networks of this host's addresses, by the addresses and prefix lengths of its interfaces;
+/// empty if the system does not report them. Point-to-point interfaces have single addresses.
 #[must_use]
 pub fn networks() -> Vec<IpNet> {
     match nix::ifaddrs::getifaddrs() {

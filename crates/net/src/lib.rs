@@ -1,4 +1,4 @@
-//! Drivers: what connects the state machines of the other crates to sockets and clocks.
+//! Drivers connect the state machines of the other crates to sockets and clocks.
 //!
 //! [`daemon`] is the forwarder on real links, [`client`] the side of applications, [`config`] the
 //! daemon's file, [`management`] the protocol by which applications register prefixes and tools ask

@@ -1,4 +1,4 @@
-//! The limit of log lines: so many of each kind in a second, and the rest are counted.
+//! The limit of log lines: a number of each kind per second are written, and the rest are counted.
 
 use crate::clock::Clock;
 use control::{Duration, Time};
@@ -16,7 +16,7 @@ struct Kind {
     since: Time,
     /// Lines of this period that were written.
     written: u32,
-    /// Lines that were left out since it was last said how many.
+    /// Lines that were left out since their number was last written.
     left_out: u64,
     /// The text that they share.
     message: String,

@@ -1,9 +1,9 @@
-//! The management protocol: how applications register prefixes and tools ask for the forwarder's
-//! state, by Interests under `/localhost/nfd` as NFD defines them and `/localhost/weir` for what is
-//! Weir's own.
+//! The management protocol, by which applications register prefixes and tools ask for the
+//! forwarder's state. Its Interests are under `/localhost/nfd` as NFD defines them, and under
+//! `/localhost/weir` for Weir's own commands and datasets.
 //!
-//! A machine without I/O: the daemon hands in what the forwarder sends to its internal face, and
-//! gives what comes back to the forwarder.
+//! A machine without I/O: the daemon hands in the packets that the forwarder sends to its internal
+//! face, and gives the replies to the forwarder.
 
 mod announcement;
 pub mod authority;
@@ -82,7 +82,7 @@ pub enum Answer {
 /// The management service.
 #[derive(Debug)]
 pub struct Management {
-    /// The face under which the forwarder knows it.
+    /// Its face at the forwarder.
     face: FaceId,
     routes_per_face: usize,
     authority: Authority,
@@ -114,7 +114,7 @@ struct Question<'a, 'i> {
     interest: &'a Interest<'i>,
     /// The PIT token.
     token: &'a [u8],
-    /// Certificates that are missing now will not come.
+    /// True if missing certificates will not come any more.
     is_last: bool,
 }
 
@@ -167,7 +167,7 @@ impl Management {
         self.authority.set_owner(uid);
     }
 
-    /// Replaces the rules about who may command.
+    /// Replaces the rules about the permitted commands.
     pub fn set_rules(&mut self, rules: Vec<Rule>) {
         self.authority.set_rules(rules);
     }
@@ -182,7 +182,7 @@ impl Management {
         self.hub.set(prefixes);
     }
 
-    /// How long signatures were checked, by the name of what was signed.
+    /// The times of signature checks, by the kind of signed packet.
     pub fn checks(&self) -> impl Iterator<Item = (&'static str, &Checks)> {
         let announcements = self.announcers.checks();
         [("command", self.authority.checks()), ("announcement", announcements)].into_iter()
@@ -199,7 +199,7 @@ impl Management {
         &mut self.strategies
     }
 
-    /// Reports to the forwarder how much of the shared memory management uses.
+    /// Reports to the forwarder the part of the shared memory that management uses.
     pub fn count(&self, forwarder: &mut Forwarder) {
         if forwarder.counts_memory() {
             let asked = self.datasets.memory() + self.hub.memory() + self.traces.memory();
@@ -216,7 +216,7 @@ impl Management {
     }
 
     /// Answers a frame that the forwarder sent to the internal face; `wall_ms` is the time since
-    /// 1970. `None` if there is nothing to answer, or not yet.
+    /// 1970. `None` without an answer, or if it comes later.
     pub fn receive(
         &mut self,
         host: &mut Host<'_>,
@@ -298,7 +298,7 @@ impl Management {
         Some(self.datasets.publish(now, wall_ms, interest, &content, kept))
     }
 
-    /// Answers a command: everything that is not a dataset.
+    /// Answers a command, which is any Interest except for a dataset.
     fn command(&mut self, host: &mut Host<'_>, question: &Question<'_, '_>) -> Option<Answer> {
         let (from, name) = (question.from, question.interest.name());
         let is_remote = is_remote(name);
@@ -410,7 +410,7 @@ impl Management {
         self.certificates.poll_transmit()
     }
 
-    /// Writes a log line for each packet from now on, if the log takes such lines.
+    /// Starts writing a log line for each packet, if the log takes such lines.
     pub fn log_packets(&mut self, forwarder: &mut Forwarder) {
         self.traces.log(forwarder);
     }

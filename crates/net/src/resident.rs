@@ -1,6 +1,6 @@
 //! The resident memory of the process.
 
-/// Bytes of memory that the process takes now; `None` if the system does not say.
+/// Bytes of memory that the process takes now; `None` if the system does not report it.
 #[must_use]
 pub fn resident() -> Option<u64> {
     #[cfg(target_os = "linux")]

@@ -21,13 +21,13 @@ pub enum Progress {
     Done,
     /// The kernel takes (or has) no more at present; readiness will be reported.
     Blocked,
-    /// There is more to do, but others come first.
+    /// More work waits, but other sockets come first.
     More,
     /// The other end has closed.
     Closed,
 }
 
-/// A socket by which a batch of frames is sent to one place.
+/// A socket that sends a batch of frames to one place.
 pub trait SendFrames {
     /// Sends a batch. It is gone afterwards, sent or not, unless the kernel is blocked.
     ///

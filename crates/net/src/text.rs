@@ -52,7 +52,7 @@ fn escaped(text: &str, most: usize, is_escaped: impl Fn(char) -> bool) -> String
     out
 }
 
-/// The system's errors without their numbers, which say no more than the words before them.
+/// The system's errors without their numbers, which add nothing to the words before them.
 #[must_use]
 pub fn without_error_numbers(text: &str) -> String {
     const NUMBER: &str = " (os error ";

@@ -14,7 +14,7 @@ use std::io;
 /// Deadlines further away than this use the poll's own time-out, up to 1 ms late.
 const NEAR: Duration = Duration::from_millis(20);
 
-/// How long the loop may sleep.
+/// The time for which the loop may sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sleep {
     /// Not at all: there is work.
@@ -54,7 +54,7 @@ mod imp {
             Ok(Timer { fd, armed: None })
         }
 
-        /// Arms what is needed to wake in time, and returns the poll's own time-out.
+        /// Arms the timer if necessary, and returns the poll's own time-out.
         ///
         /// # Errors
         /// The timer cannot be set.

@@ -141,7 +141,8 @@ pub struct Record {
 pub enum Item {
     /// A packet.
     Record(Box<Record>),
-    /// So many packets were not recorded here: the reader was too slow, or they were too many.
+    /// The number of packets that were not recorded here: the reader was too slow, or the packets
+    /// too many.
     Lost(u64),
     /// Nothing follows, for this reason.
     Ended(String),

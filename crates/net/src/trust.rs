@@ -1,5 +1,5 @@
-//! Files of trust rules: whose certificates are believed for themselves, and whose keys may sign
-//! what.
+//! Files of trust rules: the certificates that are trusted directly, and the names that each key
+//! may sign.
 //!
 //! A struct declares each section: reading, checking and the reference manual all come from it.
 
@@ -55,8 +55,8 @@ pub fn load(path: &Path) -> Result<Validator, TrustError> {
     parse(&text, &path.display().to_string())
 }
 
-/// Reads a file of trust rules, or of one certificate that is trusted directly and for whom it
-/// vouches for.
+/// Reads a file of trust rules, or of one certificate, which is trusted directly together with the
+/// keys that it certifies.
 ///
 /// # Errors
 /// As those of [`load`], or the file is neither.

@@ -212,9 +212,9 @@ fn default_port(host: &str) -> u16 {
     if address.is_some_and(|ip| ip.is_multicast()) { MULTICAST_PORT } else { DEFAULT_PORT }
 }
 
-/// A host as it is kept: names in lower case (RFC 4343), addresses in their shortest form. The
-/// interface of an address stands behind a percent sign, which RFC 6874 has URIs write as `%25`,
-/// and ndn-cxx does not.
+/// A host in its stored form: names in lower case (RFC 4343), addresses in their shortest form. The
+/// interface of an address follows a percent sign. RFC 6874 has URIs write it as `%25`, which
+/// ndn-cxx does not do.
 fn canonical(host: &str) -> Result<String, &'static str> {
     let Some((address, zone)) = host.split_once('%') else {
         // The system's resolver takes `1.2.3` for 1.2.0.3. No name ends in a number (RFC 1123,

@@ -80,7 +80,7 @@ impl Peer<'_> {
         Interest::decode(&wire).unwrap().name().to_name()
     }
 
-    /// Sends a registration signed by `who`; the command's name.
+    /// Sends a registration signed by `who`; returns the command's name.
     fn begin(&mut self, prefix: &str, who: &Party) -> Name {
         let name = Some(prefix.parse().unwrap());
         let mut bytes = Vec::new();
@@ -256,7 +256,7 @@ fn chains_that_do_not_hold_are_rejected_with_the_reason_and_how_far_they_went() 
     let a = a.under(&b, now_valid());
     let b = b.under(&a, now_valid());
     rejected(&b, "/site/c", &[&a, &b], &["the chain is circular"]);
-    // Two may stand between a command and an anchor.
+    // Two certificates are permitted between a command and an anchor.
     let one = Party::alone("/site/1", 8).under(&root, now_valid());
     let two = Party::alone("/site/1/2", 9).under(&one, now_valid());
     let three = Party::alone("/site/1/2/3", 10).under(&two, now_valid());

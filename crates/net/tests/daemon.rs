@@ -118,7 +118,7 @@ fn hostile_streams_end_and_the_daemon_does_not() {
     let daemon = Running::start("");
     for hostile in [
         &b"GET / HTTP/1.1\r\n\r\n"[..],
-        // A frame that says it has two gigabytes; one with a length in too long a form.
+        // A frame with a stated length of two gigabytes; one with a length in too long a form.
         &[0x64, 0xfe, 0x7f, 0xff, 0xff, 0xff][..],
         &[0x06, 0xfd, 0x00, 0x01, 0x00][..],
     ] {
@@ -160,7 +160,7 @@ fn udp_from_this_host_is_local_only_if_configured() {
     let peer = ask(&daemon);
     let mut frame = [0; 9000];
     let answer = loop {
-        // Other frames say what the daemon understands.
+        // Other frames state the daemon's capabilities.
         let len = peer.recv(&mut frame).unwrap();
         if let Some(packet) = LpPacket::decode(&frame[..len]).unwrap().fragment() {
             break Data::decode(packet).unwrap().name().to_string();

@@ -54,7 +54,7 @@ fn listed(client: &mut Connection, uri: &str) -> Option<Vec<(u64, Vec<u8>)>> {
     entries.into_iter().find(is_it)
 }
 
-/// The packet in the next datagram that has one; others say what the daemon understands.
+/// The packet in the next datagram that has one; others state the daemon's capabilities.
 fn receive(peer: &UdpSocket) -> Vec<u8> {
     let mut buffer = [0; 9000];
     loop {
@@ -76,7 +76,7 @@ fn a_udp_face_is_made_found_used_changed_and_ended() {
     let made = control(&mut client, "faces/create", &to(&uri));
     assert_eq!((made.code, made.body.uri.as_ref()), (200, Some(&uri)), "{}", made.text);
     assert_eq!((made.body.persistency, made.body.flags), (Some(0), Some(0)));
-    // Fields that python-ndn expects elsewhere are there only if they were asked for.
+    // Fields that python-ndn expects elsewhere are present only if the command has them.
     assert_eq!((made.body.mtu, made.body.marking_interval_ns), (None, None));
     // ndn-cxx's clients insist on the others, and take no more.
     use numbers::{FACE_ID, FACE_PERSISTENCY, FLAGS, LOCAL_URI, MTU, URI};
@@ -230,8 +230,8 @@ fn local_fields_come_and_go_with_a_faces_flag() {
     assert_eq!((reply.code, reply.body.flags, reply.body.face_id), (200, Some(1), Some(own)));
     let from = ask(&mut stream, 2).expect("an IncomingFaceId");
     assert_ne!(from, own);
-    // The application may say by which face an Interest leaves: here by the consumer's, which has
-    // no route.
+    // The application may choose the face by which an Interest leaves: here the consumer's, which
+    // has no route.
     let interest = InterestBuf::new("/elsewhere".parse().unwrap()).encode();
     let header = LpHeader { next_hop_face_id: Some(from), ..LpHeader::default() };
     let mut frame = Vec::new();
@@ -516,7 +516,7 @@ fn a_marker_set_by_command_marks() {
     assert!(is_any_marked(&mut stream, &mut consumer, &daemon));
 }
 
-/// Has a hundred packets cross a face, and says whether any came with a mark.
+/// Sends a hundred packets over a face, and returns true if any came with a mark.
 fn is_any_marked(producer: &mut UnixStream, consumer: &mut UdpSocket, daemon: &Running) -> bool {
     const COUNT: u32 = 100;
     for n in 0..COUNT {

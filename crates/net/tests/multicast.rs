@@ -103,7 +103,7 @@ fn fragments_of_two_senders_with_equal_numbers_are_distinguished() {
          interface = \"lo\"\n"
     ));
     let mut producer = daemon.stream();
-    // The application's own stream, so that what it is asked can be read.
+    // The application's own stream, so that the test can read its Interests.
     std::io::Write::write_all(&mut producer, &support::register("/p")).unwrap();
     let mut buffer = vec![0; 9000];
     assert!(producer.read(&mut buffer).unwrap() > 0);

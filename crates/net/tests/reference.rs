@@ -1,5 +1,5 @@
-//! Files in `docs/reference` are what the code says: configuration.md, configuration.schema.json,
-//! trust.md, and counters.md from "Metrics" on.
+//! Files in `docs/reference` are equal to the generated ones: configuration.md,
+//! configuration.schema.json, trust.md, and counters.md from "Metrics" on.
 
 use forwarder::{DropReason, DurationHistogram, OptionFault};
 use net::config::json_schema;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Compares a page, from a heading on if one is given, with what the code says; with
+/// Compares a page, from a heading on if one is given, with the generated text; with
 /// `WEIR_REGENERATE=1` writes it.
 fn is_current(page: &str, from: Option<&str>, generated: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(page);
@@ -41,7 +41,7 @@ fn the_page_of_trust_rules_is_current() {
     is_current("trust.md", None, &net::trust::manual());
 }
 
-/// The labels of metrics, and what their values are.
+/// The labels of metrics, and the meanings of their values.
 const LABELS: [(&str, &str); 11] = [
     ("face", "number of the face; numbers are not reused"),
     ("uri", "remote address of the face"),

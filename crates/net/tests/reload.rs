@@ -139,7 +139,7 @@ fn strategies_come_and_go() {
     assert!(has(b"random") && has(b"best-route") && !has(b"asf"), "the root has its own again");
 }
 
-/// The names of Interests that come to a peer, until one is there.
+/// The names of the Interests that a peer receives, up to `last`.
 fn names_until(peer: &UdpSocket, last: &str) -> Vec<String> {
     let (mut names, mut buffer) = (Vec::<String>::new(), [0; 9000]);
     while names.last().is_none_or(|name| name != last) {

@@ -84,8 +84,8 @@ fn face_in(answer: &[u8]) -> u8 {
     content[at + 2]
 }
 
-/// A signed Interest by digest: the name's components, what stands between the name and the
-/// signature, nonce and time of the signature.
+/// A signed Interest by digest, of the name's components and the elements between the name and the
+/// signature, with nonce and time of the signature.
 fn signed(components: &[u8], between: &str) -> Vec<u8> {
     let info = bytes("2400 2c17 1b0100 2608 0102030405060708 2808 000001a1f84707a8");
     let signature = tlv(0x2e, &Sha256::digest([components, &info].concat()));
@@ -118,7 +118,7 @@ fn a_recorded_command_is_neither_accepted_late_nor_twice() {
 // Other projects' programs, "Commands": [peer-19].
 #[test]
 fn ndnd_registers_with_must_be_fresh_and_a_cost() {
-    // `ndnd put /demo/file`: ControlParameters{Name, Cost 0}; MustBeFresh stands behind the name.
+    // `ndnd put /demo/file`: ControlParameters{Name, Cost 0}; MustBeFresh follows the name.
     let daemon = Running::start("");
     let components = bytes(&format!("{REGISTER} 0813 6811 070c 080464656d6f 080466696c65 6a0100"));
     let command = signed(&components, "1200 0a0411223344 0c0203e8");
@@ -160,7 +160,7 @@ fn a_producers_data_come_to_who_asked_with_the_token_that_it_gave() {
     producer.write_all(&signed(&components, "1200 0a0411223344 0c0203e8")).unwrap();
     face_in(&data(&read(&mut producer)));
     let mut consumer = daemon.stream();
-    // NDNts says every minute that it is still there.
+    // NDNts sends an idle packet every minute.
     consumer.write_all(&bytes("6400")).unwrap();
     let token = bytes("6206 000000000000");
     let interest = bytes(SEGMENT);
@@ -169,7 +169,7 @@ fn a_producers_data_come_to_who_asked_with_the_token_that_it_gave() {
     let came = read(&mut producer);
     let link = LpPacket::decode(&came).unwrap();
     assert_eq!(hex(link.fragment().unwrap()), hex(&interest));
-    // The application answers with whatever token the forwarder gave it.
+    // The application answers with the token of the forwarder.
     let given = link.pit_token().map(|given| tlv(0x62, given)).unwrap_or_default();
     let name = &interest[2..29];
     let signed = [name, &bytes("1405 1a03320102"), &bytes("1500 1603 1b0100")].concat();

@@ -87,7 +87,7 @@ fn a_range_brings_one_packet_before_the_proof_and_all_after_it() {
         peer.send(&marker(number)).unwrap();
         answers(&peer)
     };
-    // Nacks overtake Data in a queue: what comes late is found behind the next marker.
+    // Nacks overtake Data in a queue: later Data are found behind the next marker.
     let (early, announced) = ask(&[ranged(1)], 1);
     let (late, _) = ask(&[], 2);
     assert_eq!(early + late, 1);
@@ -214,7 +214,8 @@ fn datagrams_from_many_ports_do_not_lock_out_new_peers() {
     stream.set_read_timeout(Some(LONG)).unwrap();
     stream.write_all(&marker(1000)).unwrap();
     assert!(stream.read(&mut [0; 2000]).unwrap() > 0);
-    // A peer that asks again finds a place as soon as those who sent once were quiet for a moment.
+    // A peer that repeats its Interests finds a place once peers that sent once were quiet for a
+    // moment.
     let peer = udp_peer();
     peer.set_nonblocking(true).unwrap();
     until("a place", || {

@@ -185,7 +185,7 @@ fn a_page_on_this_host_is_local_only_if_configured() {
     assert_eq!(daemon.counters()["drops"]["scope"], 1);
 }
 
-/// A peer whose bytes are there already, and that takes every answer.
+/// A peer with all bytes ready, which takes every answer.
 struct Ready<R> {
     sent: R,
 }
@@ -227,7 +227,7 @@ fn a_turn_reads_a_part_of_what_a_peer_has_sent_however_it_is_cut() {
     let pongs = [frame(0x8a, b"").repeat(count), frame(0x82, b"x")].concat();
     for sent in [fragments, pongs] {
         let origins = std::sync::Arc::new(net::config::Origins::Listed(Vec::new()));
-        // No read has both the request and what a peer sends after its answer.
+        // No read has both the request and the peer's bytes after its answer.
         let stream = Ready { sent: REQUEST.as_bytes().chain(&sent[..]) };
         let mut socket = net::socket::websocket::WebSocket::over(stream, origins);
         let (mut packets, mut turns) = (Vec::new(), 1);

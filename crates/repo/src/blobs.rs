@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes that are read at a time.
+/// The number of bytes of one read.
 pub const BLOCK: usize = 1 << 20;
 
 /// The digits of a digest.

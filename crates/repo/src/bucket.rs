@@ -39,12 +39,13 @@ const HEAD: usize = 64;
 const MOST_LABEL: usize = 1000;
 /// Uploads at a time.
 const UPLOADS: usize = 4;
-/// Uploads without a name of this age are those of killed processes of other hosts.
+/// The age of uploads without a name after which they count as those of killed processes of other
+/// hosts.
 const OLD: SignedDuration = SignedDuration::from_hours(24);
 /// The file in a staging's folder that lists uploads in parts.
 const BEGUN: &str = "uploads";
 
-/// Opens a store in a bucket. With `is_new`, it is made if there is none.
+/// Opens a store in a bucket. With `is_new`, a missing store is made.
 pub fn open(at: &BucketAddress, cache: &Path, is_new: bool) -> Result<Store, StoreError> {
     let settings = Settings::of_user()
         .map_err(|why| Box::new(BucketError::new("use", at.to_string(), Cause::Settings, why)))?;
@@ -79,7 +80,7 @@ fn cache_name(settings: &Settings, at: &BucketAddress) -> String {
     format!("{}-{:016x}", at.bucket(), xxhash_rust::xxh3::xxh3_64(whole.as_bytes()))
 }
 
-/// Opens the index. One that is damaged, or of another store, is removed and made again.
+/// Opens the index. A damaged index, or one of another store, is removed and made again.
 fn open_index(folder: &Path, volume: &Arc<BucketVolume>, number: u64) -> Result<Store, StoreError> {
     let shared: Arc<dyn Volume> = volume.clone();
     match Store::begin(folder, &shared, true) {
@@ -99,7 +100,7 @@ fn open_index(folder: &Path, volume: &Arc<BucketVolume>, number: u64) -> Result<
     Ok(store)
 }
 
-/// The random number of the store in the bucket; `None` if there is no store.
+/// The random number of the store in the bucket; `None` without a store.
 fn label(client: &Client) -> Result<Option<u64>, StoreError> {
     let key = client.address().key("store");
     let Some(text) = objects::beginning(client, &key, MOST_LABEL)? else { return Ok(None) };
@@ -129,7 +130,7 @@ fn is_number(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-/// Makes a store in the bucket, and checks that its server knows conditions.
+/// Makes a store in the bucket, and checks that its server supports conditions.
 fn make(client: &Client) -> Result<u64, StoreError> {
     let key = client.address().key("store");
     let number = getrandom::u64().map_err(io::Error::other);
@@ -171,7 +172,7 @@ struct Uploading {
     waiting: Vec<Staged>,
     /// The index of the next one.
     next: AtomicUsize,
-    /// Those that the server has.
+    /// The uploaded files.
     done: Mutex<Vec<Digest>>,
 }
 
@@ -186,7 +187,7 @@ impl BucketVolume {
         self.client.address().key(&format!("log/{number:016}"))
     }
 
-    /// The nonce of a change; `None` if there is no such change.
+    /// The nonce of a change; `None` if the change does not exist.
     fn nonce(&self, number: u64) -> Result<Option<u64>, StoreError> {
         let key = self.change_key(number);
         let Some(head) = objects::beginning(&self.client, &key, HEAD)? else { return Ok(None) };
@@ -203,7 +204,7 @@ impl BucketVolume {
         let Some(applied) = store.number(APPLIED)?.filter(|applied| *applied > 0) else {
             return Ok(true);
         };
-        // The bucket may be an older one that was restored.
+        // The bucket may have been restored from an older state.
         Ok(self.nonce(applied)? == store.number(NONCE)?)
     }
 
@@ -318,7 +319,7 @@ impl Volume for BucketVolume {
     fn abandon(&self, stale: &Path) {
         let list = std::fs::read_to_string(stale.join(BEGUN)).unwrap_or_default();
         for (id, key) in list.lines().filter_map(|line| line.split_once(' ')) {
-            // One that was completed is no upload any more.
+            // A completed upload cannot be aborted.
             let _ = objects::abort(&self.client, key, id);
         }
     }

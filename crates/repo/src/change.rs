@@ -1,4 +1,4 @@
-//! A change of the index, as one transaction: entries that are inserted, or removed.
+//! A change of the index, as one transaction: inserted or removed entries.
 
 use crate::Digest;
 use crate::codec;
@@ -18,9 +18,9 @@ use std::path::PathBuf;
 pub struct Change<'a> {
     store: &'a Store,
     write: Writing<'a>,
-    /// Blobs that were received for this change, with the numbers of their uploads.
+    /// Blobs received for this change, with the numbers of their uploads.
     arrived: BTreeMap<Digest, u64>,
-    /// The number of the named thing that is being inserted.
+    /// The number of the named thing to insert.
     top: Option<u64>,
     /// The signatures of its packets were not verified.
     is_unverified: bool,
@@ -32,18 +32,18 @@ pub struct Change<'a> {
 pub struct Sum {
     /// The store had the named thing already, with this version.
     pub was_there: bool,
-    /// The bytes of content that are new in this store.
+    /// The new bytes of content in this store.
     pub bytes: u64,
-    /// Those of names, signatures and digests.
+    /// The bytes of names, signatures and digests.
     pub records: u64,
-    /// The blobs whose files go to their places; true for those that the store did not have.
+    /// The blobs whose files go to their places; true for new blobs.
     pub moves: BTreeMap<Digest, bool>,
     /// Blobs that no entry names any more.
     pub dead: Vec<Blob>,
 }
 
 impl<'a> Change<'a> {
-    /// Begins a change. Those of other processes wait until it ends.
+    /// Begins a change. Changes of other processes wait until it ends.
     pub fn new(store: &'a Store) -> Result<Self, StoreError> {
         let write = store.write()?;
         let sum = Sum { was_there: true, ..Sum::default() };
@@ -56,7 +56,7 @@ impl<'a> Change<'a> {
         self.arrived.insert(digest, upload);
     }
 
-    /// The signatures of what is added from now on were not verified.
+    /// The signatures of later additions were not verified.
     pub fn unverified(&mut self) {
         self.is_unverified = true;
     }
@@ -166,7 +166,7 @@ impl<'a> Change<'a> {
         if self.is_unverified {
             return Ok(());
         }
-        // The latest signatures are kept: those of a copy that was not verified may be wrong.
+        // The latest signatures are kept: those of an unverified copy may be wrong.
         let record = codec::encode(new);
         self.store.guarded(|| {
             let mut entries = self.write.open_table(ENTRIES)?;
@@ -254,7 +254,7 @@ pub fn number(
 }
 
 /// Removes a named thing from the index. Returns the blobs that no entry has any more; `None` if
-/// there is no such thing.
+/// the thing does not exist.
 pub fn take_out(
     store: &Store,
     write: &WriteTransaction,

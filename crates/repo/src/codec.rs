@@ -114,7 +114,7 @@ fn text(element: Element<'_>) -> Result<String, Fault> {
     String::from_utf8(element.value.to_vec()).map_err(|_| Fault::BadValue(element.typ))
 }
 
-/// The record of what a user has put into the store.
+/// The record of a thing that a user has put into the store.
 pub fn encode_top(top: &Top) -> Vec<u8> {
     let mut out = Vec::new();
     tlv::put_nni_tlv(&mut out, types::ADDED, top.added);

@@ -19,7 +19,7 @@ pub struct Entry {
 /// The content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// An object, of which packets are made.
+    /// An object, from which packets are made.
     Object(Box<Object>),
     /// A packet, such as a page of a tree or a certificate.
     Packet(Bytes),
@@ -61,7 +61,7 @@ pub struct Top {
     pub bytes: u64,
     /// The number of files of a tree; `None` for a single object.
     pub files: Option<u64>,
-    /// The prefixes at which a forwarder has to know of it.
+    /// The prefixes to register at a forwarder.
     pub prefixes: Vec<Name>,
     /// The media type of an object, if its uploader gave one.
     pub media_type: Option<String>,

@@ -34,7 +34,7 @@ pub enum StoreError {
         /// The first contradiction.
         why: String,
     },
-    /// There is no store in the folder.
+    /// The folder has no store.
     #[error("there is no store in {}", .0.display())]
     None(PathBuf),
     /// A newer program has written the store.
@@ -103,7 +103,7 @@ impl StoreError {
         move |error| StoreError::File { path: path.to_owned(), error }
     }
 
-    /// The error of the system, if that is the reason.
+    /// The error of the system, if it is the reason.
     #[must_use]
     pub fn io(&self) -> Option<&io::Error> {
         match self {

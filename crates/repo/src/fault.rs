@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A request to a bucket that has failed, after all attempts.
+/// A failed request to a bucket, after all attempts.
 #[derive(Clone, Debug)]
 pub struct BucketError {
     action: &'static str,
@@ -11,7 +11,7 @@ pub struct BucketError {
     text: String,
 }
 
-/// The kind of a failure, which decides what the user can do.
+/// The kind of a failure, by which the user chooses the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The object does not exist.
@@ -41,13 +41,13 @@ pub enum Cause {
 }
 
 impl BucketError {
-    /// A failure of what is done with an object: `read`, `write`, `list` or `remove`.
+    /// A failure of an action on an object: `read`, `write`, `list` or `remove`.
     #[cfg(feature = "s3")]
     pub(crate) fn new(action: &'static str, object: String, cause: Cause, text: String) -> Self {
         BucketError { action, object, cause, text }
     }
 
-    /// The failure of an upload that is not wanted any more.
+    /// The failure of an interrupted upload.
     #[cfg(feature = "s3")]
     pub(crate) fn interrupted(object: String) -> Self {
         BucketError::new("write", object, Cause::Interrupted, "interrupted".to_owned())

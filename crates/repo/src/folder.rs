@@ -154,7 +154,7 @@ fn place_all(
         folders.extend(path.parent().map(Path::to_owned));
     }
     if !moves.is_empty() {
-        // A process that was killed may have made a folder that is not durable yet.
+        // A killed process may have made a folder that is not durable yet.
         folders.extend([blobs::folder(store), store.to_owned()]);
     }
     folders.iter().try_for_each(|folder| blobs::sync_folder(folder))

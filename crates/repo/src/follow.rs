@@ -1,4 +1,4 @@
-//! Changes that the hosts of a store share: this host applies those of others, and publishes its
+//! Changes that the hosts of a store share: this host applies changes of others, and publishes its
 //! own. On a store that is not shared, both are transactions of the index alone.
 
 use crate::change::Change;
@@ -72,7 +72,7 @@ fn unreadable(object: String, path: &Path, why: Unreadable) -> StoreError {
     }
 }
 
-/// The number of the shared change that was applied last.
+/// The number of the last shared change that was applied.
 fn applied(store: &Store, write: &WriteTransaction) -> Result<u64, StoreError> {
     store.guarded(|| {
         let numbers = write.open_table(NUMBERS)?;
@@ -80,7 +80,7 @@ fn applied(store: &Store, write: &WriteTransaction) -> Result<u64, StoreError> {
     })
 }
 
-/// A shared change that was applied.
+/// An applied shared change.
 struct Applied {
     number: u64,
     nonce: u64,
@@ -198,7 +198,7 @@ impl Drop for Follower {
     fn drop(&mut self) {
         *self.has_ended.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.has_ended.1.notify_all();
-        // A request that does not end holds up nothing: the thread ends with the process.
+        // An endless request blocks nothing: the thread ends with the process.
         drop(self.thread.take());
     }
 }

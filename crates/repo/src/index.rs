@@ -13,7 +13,7 @@ pub const ENTRIES: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("
 pub const TOPS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("tops");
 /// The members of such an entry: its number, and that of the member.
 pub const MEMBERS: TableDefinition<'static, (u64, u64), ()> = TableDefinition::new("members");
-/// How often an entry is a top or a member.
+/// The number of times that an entry is a top or a member.
 pub const HOLDS: TableDefinition<'static, u64, u64> = TableDefinition::new("holds");
 /// Blobs by digest: their size, and the number of entries that have it.
 pub const BLOBS: TableDefinition<'static, &[u8; 32], (u64, u64)> = TableDefinition::new("blobs");
@@ -33,16 +33,16 @@ pub const BYTES: &str = "bytes";
 /// The sum of [`cost`] of all entries.
 pub const RECORDS: &str = "records";
 
-/// The number of the shared change that was applied last.
+/// The number of the last shared change that was applied.
 pub const APPLIED: &str = "applied";
 /// The nonce of that change.
 pub const NONCE: &str = "nonce";
-/// The number of the shared store of which the index is a copy.
+/// The number of the shared store whose index this is a copy of.
 #[cfg(feature = "s3")]
 pub const SHARED: &str = "shared";
 
-/// Bytes that an entry takes in the index beside its name and record: rows of other tables, and
-/// pages that are not full.
+/// Bytes that an entry takes in the index beside its name and record: rows of other tables, and the
+/// unused parts of pages.
 const ROWS: u64 = 1000;
 
 /// The bytes of an entry for quotas. The name is a key, and that of its named thing.

@@ -10,7 +10,7 @@ use crate::staging::Staging;
 use crate::store::{Store, add};
 use crate::volume::Blob;
 
-/// An insertion. Nothing of it can be seen before [`Insertion::commit`].
+/// An insertion. It is invisible before [`Insertion::commit`].
 pub struct Insertion<'a> {
     store: &'a Store,
     staging: &'a mut Staging,
@@ -30,7 +30,7 @@ pub struct Inserted {
 }
 
 impl<'a> Insertion<'a> {
-    /// Begins an insertion. Those of other processes wait until it ends.
+    /// Begins an insertion. Insertions of other processes wait until it ends.
     ///
     /// # Errors
     /// The bytes cannot be made durable, or the index cannot be written.
@@ -55,8 +55,7 @@ impl<'a> Insertion<'a> {
         self.quota = quota;
     }
 
-    /// The signatures of what is added from now on were not verified: those that the store has
-    /// stay.
+    /// The signatures of later additions were not verified: the signatures that the store has stay.
     ///
     /// # Errors
     /// The change cannot be written.
@@ -129,7 +128,7 @@ impl<'a> Insertion<'a> {
         let is_clean = match (&committed, store.volume().log()) {
             (Ok(()), None) => true,
             (Ok(()), Some(_)) => tidy(store, staging, &sum),
-            // The index, which is opened again after an error, tells whether they have one.
+            // The index is opened again after an error. It shows whether they have one.
             (Err(_), None) => {
                 let volume = store.volume();
                 let blobs = sum.moves.keys();

@@ -19,7 +19,7 @@ pub fn open(address: &Address, cache: &Path) -> Result<Store, StoreError> {
     }
 }
 
-/// Opens the store at an address, and makes it if there is none.
+/// Opens the store at an address. A missing store is made.
 ///
 /// # Errors
 /// As for [`Store::create`], or the bucket cannot be read or written.

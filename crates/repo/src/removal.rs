@@ -12,7 +12,7 @@ use crate::store::Store;
 use crate::volume::{Blob, Found};
 use redb::{ReadableTable, WriteTransaction};
 
-/// Things that were removed.
+/// Removed things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Freed {
     /// Files.
@@ -22,8 +22,8 @@ pub struct Freed {
 }
 
 impl Store {
-    /// Removes a named thing, and the bytes that no other one has. Returns `None` if there is no
-    /// such thing. It works on a full disk as well, with the room that the store reserves.
+    /// Removes a named thing, and the bytes that no other one has. Returns `None` if the thing does
+    /// not exist. It works on a full disk as well, with the room that the store reserves.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -46,7 +46,7 @@ impl Store {
     }
 
     /// Removes a named thing from the index. Returns the blobs that no entry has any more; `None`
-    /// if there is no such thing.
+    /// if the thing does not exist.
     fn take_out(&self, top: u64) -> Result<Option<Vec<Blob>>, StoreError> {
         let mut tries = 0;
         loop {
@@ -58,7 +58,7 @@ impl Store {
         }
     }
 
-    /// Removes bytes without a name: those of processes that were killed.
+    /// Removes bytes without a name, which killed processes have left.
     ///
     /// # Errors
     /// The store cannot be read or written.
@@ -76,8 +76,8 @@ impl Store {
         Ok(Freed { files: freed.files + stale, ..freed })
     }
 
-    /// The bytes on a shared volume that no insertion will name: those of processes of this host
-    /// that have ended, and those that are old.
+    /// The bytes on a shared volume that no insertion will name: those of ended processes of this
+    /// host, and old ones.
     fn abandoned(&self) -> Result<Vec<Found>, StoreError> {
         let ended = staging::stale(self.folder())?;
         let ended: Vec<u64> = ended.iter().filter_map(|folder| staging::number(folder)).collect();
@@ -98,7 +98,7 @@ impl Store {
         Ok(unused)
     }
 
-    /// Removes those of the files that no entry has. Insertions wait meanwhile.
+    /// Removes files without an entry. Insertions wait meanwhile.
     pub(crate) fn sweep(&self, files: Vec<Found>) -> Result<Freed, StoreError> {
         let mut freed = Freed::default();
         let write = self.guarded(|| self.begin_write())?;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// The bytes that are reserved. A change of the index writes some dozens of pages.
+/// The number of reserved bytes. A change of the index writes some dozens of pages.
 const SIZE: usize = 1 << 20;
 
 fn path(store: &Path) -> PathBuf {
@@ -32,7 +32,7 @@ fn write(path: &Path) -> io::Result<()> {
     file.write_all(&vec![0; SIZE])
 }
 
-/// Frees the room. Returns false if there is none.
+/// Frees the room. Returns false if none is reserved.
 pub fn release(store: &Path) -> bool {
     std::fs::remove_file(path(store)).is_ok()
 }

@@ -28,14 +28,14 @@ type Interruption = Box<dyn Fn() -> bool + Send + Sync>;
 #[cfg(feature = "s3")]
 const LONGEST: i64 = 12 * 3600;
 
-/// Seconds since the host was started, those of a suspended host included.
+/// Seconds since the start of the host, with those in suspension.
 #[cfg(feature = "s3")]
 fn seconds() -> i64 {
     clock_gettime(ClockId::Boottime).tv_sec
 }
 
 /// A folder of one process for bytes that are not stored yet. A lock on it shows that the process
-/// lives; the folders of others are removed when a store is opened.
+/// is alive; folders without a lock are removed when a store is opened.
 pub struct Staging {
     folder: PathBuf,
     /// The random number in the name of the folder.
@@ -58,7 +58,7 @@ pub struct Staging {
     began: i64,
 }
 
-/// A file that is to become a blob.
+/// A future blob in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Staged {
     /// Its place until then.
@@ -111,7 +111,7 @@ impl Staging {
         }
     }
 
-    /// The path of a new file, for bytes that are written by others.
+    /// The path of a new file, for bytes written elsewhere.
     pub fn path(&mut self) -> PathBuf {
         self.count += 1;
         self.folder.join(format!("{}.part", self.count))
@@ -203,7 +203,7 @@ impl Staging {
         out.write_all(&record)
     }
 
-    /// The entries that are held, in their order.
+    /// The held entries, in their order.
     pub(crate) fn held(&self) -> Result<Held, StoreError> {
         let path = self.folder.join(HELD);
         match File::open(&path) {
@@ -247,8 +247,8 @@ impl Staging {
         self.stop.as_ref().is_some_and(|stop| stop())
     }
 
-    /// True if the files were received so long ago that another host may have taken them for those
-    /// of a killed process.
+    /// True if the files were received so long ago that another host may have taken them for the
+    /// remains of a killed process.
     #[cfg(feature = "s3")]
     pub(crate) fn is_overdue(&self) -> bool {
         seconds() - self.began > LONGEST
@@ -260,7 +260,7 @@ impl Staging {
         self.received.insert(digest);
     }
 
-    /// The digests of the files that are here.
+    /// The digests of the present files.
     pub(crate) fn arrivals(&self) -> BTreeSet<Digest> {
         let here = self.files.iter().filter(|(_, staged)| staged.path.exists());
         here.map(|(digest, _)| *digest).collect()
@@ -286,7 +286,7 @@ impl Staging {
                 .map_err(|error| StoreError::file(&self.folder)(error.into()));
         }
         self.files.values().try_for_each(|staged| {
-            // A file that has been moved to its place is there already.
+            // A missing file has been moved to its place already.
             match File::open(&staged.path) {
                 Ok(file) => file.sync_all().map_err(StoreError::file(&staged.path)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -340,7 +340,7 @@ impl Drop for Staging {
     }
 }
 
-/// The lock of a folder of a process that has ended; `None` if the process is alive.
+/// The lock of the folder of an ended process; `None` if the process is alive.
 fn lock_stale(folder: &Path) -> Option<File> {
     let lock = File::open(folder).ok()?;
     flock(&lock, FlockOperation::NonBlockingLockExclusive).ok().map(|()| lock)
@@ -362,7 +362,7 @@ pub fn number(folder: &Path) -> Option<u64> {
     u64::from_str_radix(folder.file_name()?.to_str()?, 16).ok()
 }
 
-/// Removes a folder with all that is in it.
+/// Removes a folder with all of its content.
 fn remove_all(folder: &Path) -> io::Result<()> {
     match std::fs::remove_dir_all(folder) {
         // Folders of a tree may have the permissions of its publisher.
@@ -393,10 +393,10 @@ fn open_up(above: impl AsFd, name: impl Arg + Copy) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the folders of processes that have ended.
+/// Removes the folders of ended processes.
 ///
 /// # Errors
-/// One of them cannot be removed: the first such error, after all others are removed.
+/// A folder cannot be removed: the first such error, after all others are removed.
 pub fn clean(store: &Path) -> Result<u64, StoreError> {
     let (mut removed, mut failed) = (0, Ok(()));
     for folder in blobs::list(&incoming(store))? {

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const KNOWN: u64 = 1;
 /// Bytes of memory for pages of the index.
 const CACHE: usize = 64 << 20;
-/// The largest index, in bytes, of which every page is checked when it is opened: about 0.3 s.
+/// The largest size of an index, in bytes, of which every page is checked at opening: about 0.3 s.
 const CHECKED: u64 = 256 << 20;
 
 /// A store: its index and its volume. Several processes may have it open.
@@ -104,7 +104,7 @@ pub struct Usage {
 pub struct Serving(#[expect(dead_code, reason = "the lock ends with the file")] File);
 
 impl Store {
-    /// Opens the store in `folder`, and makes it if there is none.
+    /// Opens the store in `folder`. A missing store is made.
     ///
     /// # Errors
     /// The folder or the index cannot be made or opened, is damaged, or is of a newer program.
@@ -117,7 +117,7 @@ impl Store {
     /// Opens the store in `folder`.
     ///
     /// # Errors
-    /// As for [`Store::create`], or there is none.
+    /// As for [`Store::create`], or the store does not exist.
     pub fn open(folder: &Path) -> Result<Store, StoreError> {
         match folder.join("index").try_exists() {
             Ok(true) => Store::begin(folder, &Folder::shared(folder), false),
@@ -126,8 +126,8 @@ impl Store {
         }
     }
 
-    /// Opens the index in `folder` of a store whose bytes are on `volume`, and makes it if `is_new`
-    /// and there is none.
+    /// Opens the index in `folder` of a store whose bytes are on `volume`. With `is_new`, a missing
+    /// index is made.
     pub(crate) fn begin(
         folder: &Path,
         volume: &Arc<dyn Volume>,
@@ -152,8 +152,8 @@ impl Store {
             opened => opened?,
         };
         store.check_format()?;
-        // A process that was killed may have left blobs as well. Those of a shared store are looked
-        // for when the index has caught up with it.
+        // A killed process may have left blobs as well. Those of a shared store are looked for when
+        // the index has caught up with it.
         if store.volume.log().is_none() && staging::has_stale(&store.folder)? {
             match store.gc() {
                 // Files that may not be removed stop no command but `gc`.
@@ -181,7 +181,7 @@ impl Store {
         })
     }
 
-    /// Checks that this program knows the format of the index.
+    /// Checks that this program supports the format of the index.
     fn check_format(&self) -> Result<(), StoreError> {
         let found = self.guarded(|| {
             let read = self.db()?.begin_read()?;
@@ -297,7 +297,7 @@ impl Store {
         })
     }
 
-    /// Begins a change of the index, of whatever format.
+    /// Begins a change of an index of any format.
     pub(crate) fn begin_write(&self) -> Result<Writing<'_>, redb::Error> {
         let transaction = self.db()?.begin_write()?;
         self.writing.fetch_add(1, Ordering::AcqRel);
@@ -332,7 +332,7 @@ impl Store {
         }
     }
 
-    /// A place for bytes that are to be stored.
+    /// A place for bytes to be stored.
     ///
     /// # Errors
     /// It cannot be made.
@@ -389,7 +389,7 @@ impl Store {
     }
 }
 
-/// Opens a database, or makes one that is new.
+/// Opens a database, or makes a new one.
 fn database(path: &Path, is_checked: bool, is_new: bool) -> Result<Database, redb::Error> {
     let mut builder = Builder::new();
     builder
@@ -399,7 +399,7 @@ fn database(path: &Path, is_checked: bool, is_new: bool) -> Result<Database, red
     Ok(if is_new { builder.create(path)? } else { builder.open(path)? })
 }
 
-/// Makes an index. It gets its name when it is whole: a process that is killed leaves no half one.
+/// Makes an index. It gets its name when it is whole: a killed process leaves no half one.
 fn make(folder: &Path, path: &Path, volume: &Arc<dyn Volume>) -> Result<(), StoreError> {
     let new = path.with_extension("new");
     match std::fs::remove_file(&new) {
@@ -408,7 +408,7 @@ fn make(folder: &Path, path: &Path, volume: &Arc<dyn Volume>) -> Result<(), Stor
         }
         _ => {}
     }
-    // Names are secret too: the folder may be one that other users can read.
+    // Names are secret too, and other users may be able to read the folder.
     let made = File::options().write(true).create_new(true).mode(0o600).open(&new);
     made.map_err(StoreError::file(&new))?;
     Store::at(folder, &new, volume)?.make_tables()?;
@@ -419,8 +419,8 @@ fn make(folder: &Path, path: &Path, volume: &Arc<dyn Volume>) -> Result<(), Stor
     absolute.ancestors().skip(1).try_for_each(sync_above)
 }
 
-/// Makes the names in a folder above the store durable. One that this user cannot read, or that has
-/// no disk, was not made with the store.
+/// Makes the names in a folder above the store durable. A folder that this user cannot read, or
+/// that has no disk, was not made with the store.
 fn sync_above(folder: &Path) -> Result<(), StoreError> {
     match blobs::sync_folder(folder) {
         Err(StoreError::File { error, .. })
@@ -432,7 +432,7 @@ fn sync_above(folder: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Adds to a number of [`NUMBERS`], and returns what it was.
+/// Adds to a number of [`NUMBERS`], and returns the number before.
 pub(crate) fn add(write: &WriteTransaction, number: &str, change: i64) -> Result<u64, redb::Error> {
     let mut numbers = write.open_table(NUMBERS)?;
     let before = numbers.get(number)?.map_or(0, |number| number.value());

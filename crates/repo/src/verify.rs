@@ -16,16 +16,16 @@ use transport::publish::{Preparation, Source, Spec};
 pub struct Checked {
     /// Objects and packets.
     pub entries: u64,
-    /// Bytes that were read.
+    /// The number of bytes read.
     pub bytes: u64,
-    /// Those that are not as they were.
+    /// The damaged ones.
     pub damage: Vec<Damage>,
 }
 
-/// Something that is not as it was stored.
+/// An object or packet that has changed since it was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The name of the object or packet, or the number of its record if that is unreadable.
+    /// The name of the object or packet, or the number of its record if the name is unreadable.
     pub name: String,
     /// The reason.
     pub why: String,
@@ -39,7 +39,7 @@ fn record(number: u64) -> String {
     format!("entry {number} of the index")
 }
 
-/// A source that is read from its beginning, and the SHA-256 of what was read.
+/// A source, read from its beginning, and the SHA-256 of the bytes read.
 struct Summed {
     source: Box<dyn Source>,
     sum: Arc<Mutex<Sum>>,
@@ -152,7 +152,7 @@ fn digests(
     Ok(preparation.close()?.below().to_vec())
 }
 
-/// A source of which only the size is needed.
+/// A source with a size only.
 struct Bare(u64);
 
 impl Source for Bare {

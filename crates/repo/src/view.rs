@@ -13,7 +13,7 @@ use packet::{Bytes, Data, Interest, NameRef};
 use redb::{ReadOnlyTable, ReadableDatabase, ReadableTable, TableError};
 use std::path::PathBuf;
 
-/// The maximum number of packets that are tried for an Interest.
+/// The maximum number of packets tried for an Interest.
 const TRIES: usize = 8;
 
 type Names = ReadOnlyTable<(&'static [u8], u64), u64>;
@@ -181,8 +181,8 @@ impl View {
         guarded(&self.index, || Ok(self.tops.last()?.map(|(number, _)| number.value())))
     }
 
-    /// The named things that were inserted after the store had had `changes` changes and `last` was
-    /// the largest number of a named thing. `None` if something else has changed too, or there are
+    /// The named things inserted after the store had had `changes` changes and `last` was the
+    /// largest number of a named thing. `None` if something else has changed too, or if they are
     /// more than `most`: then all named things have to be read.
     ///
     /// # Errors

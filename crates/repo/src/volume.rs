@@ -45,23 +45,23 @@ pub trait Volume: Send + Sync {
     /// Makes staged bytes durable, before the transaction that names them.
     fn receive(&self, staging: &mut Staging) -> Result<(), StoreError>;
 
-    /// True if the bytes of a blob that the index names are there.
+    /// True if the volume has the bytes of a blob that the index names.
     fn has(&self, blob: &Blob) -> bool;
 
-    /// Lets received blobs take their places, durably. After an error, those that are new (true)
-    /// are gone.
+    /// Moves received blobs to their places, durably. After an error, the new ones (true) are
+    /// removed.
     fn place(&self, staging: &Staging, moves: &BTreeMap<Digest, bool>) -> Result<(), StoreError>;
 
     /// The place of a blob.
     fn find(&self, blob: &Blob) -> Found;
 
-    /// All that is there, with a name or without.
+    /// All blobs on the volume, with a name or without.
     fn all(&self) -> Result<Vec<Found>, StoreError>;
 
     /// Removes something. Returns its size in bytes; `None` if it was gone.
     fn remove(&self, found: &Found) -> Result<Option<u64>, StoreError>;
 
-    /// Ends what a staging that was not cleaned up has begun here: its folder is stale.
+    /// Ends the work of a staging that was not cleaned up: its folder is stale.
     fn abandon(&self, _stale: &Path) {}
 
     /// The bytes of a blob. Reading waits for them.
@@ -80,16 +80,16 @@ pub trait Volume: Send + Sync {
 }
 
 /// The changes of a store that several hosts share. Each has a number, from 1 on. The index of a
-/// host is a copy that is made from them.
+/// host is a copy made from them.
 pub trait Log: Send + Sync {
     /// The name of a change, for messages.
     fn name_of(&self, number: u64) -> String;
 
-    /// Appends a change. Returns false, and appends nothing, if there is another change with this
-    /// number. An error leaves open whether it was appended.
+    /// Appends a change. Returns false, and appends nothing, if another change has this number.
+    /// After an error, the change may or may not have been appended.
     fn append(&self, number: u64, nonce: u64, change: &Path) -> Result<bool, StoreError>;
 
-    /// True if there is a change with this number.
+    /// True if a change has this number.
     fn has(&self, number: u64) -> Result<bool, StoreError>;
 
     /// Copies a change into a file.

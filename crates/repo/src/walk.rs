@@ -8,7 +8,7 @@ use crate::view::{View, successor};
 use packet::{Name, NameRef};
 use std::ops::Bound;
 
-/// Versions of a name that are tried for its newest named thing.
+/// The number of versions of a name that are tried for its newest named thing.
 const TRIES: usize = 8;
 
 /// A name in a store.
@@ -23,13 +23,13 @@ pub struct Listed {
 }
 
 /// A walk over the names at and below one, in canonical order, and over the versions of each from
-/// the oldest on. Each step reads two small records, so the reader decides how much is read.
+/// the oldest on. Each step reads two small records, so the reader decides how many are read.
 pub struct Walk<'a> {
     view: &'a View,
     /// The last name and version, or the first ones that may come.
     from: (Vec<u8>, u64),
     has_begun: bool,
-    /// The first name after all of them; `None` if there is none.
+    /// The first name after all of them, if one exists.
     end: Option<Vec<u8>>,
 }
 

@@ -457,7 +457,7 @@ impl Shelf for Served {
 fn a_copy_sends_the_packets_of_the_publisher() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path()).unwrap();
-    // Several leaves, so that inner packets of the manifest are there too.
+    // Several leaves, so that the manifest has inner packets too.
     let content: Vec<u8> = (0..3_000_000u32).map(|n| (n * 7 % 251) as u8).collect();
     let Made { entry, publication, .. } = object("/a/x", 5, &content);
     let made = Made { entry, publication: None, content: Some(content) };
@@ -531,7 +531,7 @@ fn an_unverified_certificate_never_replaces_another() {
     assert!(matches!(rejected, Err(StoreError::Conflict { .. })), "{rejected:?}");
     assert_eq!(kept(&store, &good.entry), Some(wire(&good)));
     assert_eq!(find(&store, "/a/z"), None);
-    // A forgery that is there already does not keep out one that was verified.
+    // A forgery in the store does not keep out a verified object.
     insert(&store, &object("/a/z", 1, b"z"), std::slice::from_ref(&other)).unwrap();
     assert_eq!(kept(&store, &good.entry), Some(wire(&other)));
 }
@@ -548,7 +548,7 @@ fn a_verified_insertion_adds_certificates_to_an_object_that_is_there() {
     assert!(kept(&store, &good.entry).is_some());
 }
 
-/// Those that were there have the routes to what the store has as well.
+/// Entries that were in the store also get the routes to the store's content.
 #[test]
 fn a_verified_insertion_of_an_object_that_is_there_adds_its_prefixes() {
     let folder = tempfile::tempdir().unwrap();

@@ -16,7 +16,7 @@ function drawDots(picture, panel, options) {
   const { width, view, shown, clip } = options;
   const lines = panel.lines.filter((_, i) => shown(panel, i));
   const longest = Math.max(...panel.lines.map((line) => textWidth(line.label)));
-  // Where there is no room beside the dots, names stand above them.
+  // Without room beside the dots, names are above them.
   const isBeside = longest + 16 < width * 0.45;
   const row = isBeside ? ROW : ROW + 12;
   const left = isBeside ? longest + 16 : 10;

@@ -1,4 +1,4 @@
-// What is seen, as a file of its own: SVG with its colours inside, CSV with its numbers.
+// The visible picture as a file of its own: SVG with its colours inside, CSV with its numbers.
 
 const FILE_WIDTH = 760;
 
@@ -17,7 +17,7 @@ function fileStyle() {
   return style.replace(/var\(--([a-z0-9]+)\)/g, (whole, name) => colours[name] || whole);
 }
 
-// Words in lines of at most so many letters.
+// Words in lines of at most `letters` letters.
 function wrapped(text, letters) {
   const lines = [""];
   for (const word of text.split(" ")) {

@@ -1,4 +1,4 @@
-// Where names stand in a drawing of lines: beside each other, and where no line goes through them.
+// Places of names in a drawing of lines: beside each other, and where no line goes through them.
 
 const LINE_HEIGHT = 14;
 
@@ -16,7 +16,7 @@ function seen(lines, f, isStep) {
   });
 }
 
-// How many pieces of such lines go through a box.
+// The number of pieces of such lines that go through a box.
 function crossings(box, all) {
   let count = 0;
   for (const points of all) {
@@ -37,14 +37,14 @@ function isOver(box, other) {
     && box.top < other.bottom && other.top < box.bottom;
 }
 
-// The box of a text that begins at `x` and stands on `y`.
+// The box of a text that begins at `x` with the baseline `y`.
 function textBox(text, x, y) {
   const [right, top] = [x + textWidth(text) + 2, y - LINE_HEIGHT + 3];
   return { left: x - 2, right, top, bottom: y + 3, x, y };
 }
 
-// The first of several boxes that no line goes through, and otherwise the one with the fewest; none
-// stands on what is there already.
+// The first of several boxes that no line goes through, and otherwise the one with the fewest. It
+// never overlaps boxes in `taken`.
 function bestOf(boxes, f, taken, all) {
   let best = null;
   for (const box of boxes) {
@@ -108,7 +108,7 @@ function drawMoments(f) {
     .join("");
 }
 
-// More medians than these have no names in the picture: they stand in the table anyway.
+// More medians than these have no names in the picture: the table has them anyway.
 const MOST_NAMED = 3;
 
 // Medians, with their names where no line goes.

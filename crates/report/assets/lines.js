@@ -18,7 +18,7 @@ function xRange(picture, panels) {
     for (const { across = [] } of panels.flatMap((panel) => panel.lines)) {
       for (let i = 2; i < across.length; i += 3) last = Math.max(last, Math.min(across[i], most));
     }
-    // What others found is seen too, unless all else would be squeezed for it.
+    // Published results are shown too, unless all else would be squeezed for them.
     for (const moment of panels.flatMap((panel) => panel.moments)) {
       if (moment.value < last * 2.5) last = Math.max(last, moment.value);
     }
@@ -59,7 +59,7 @@ function yRange(picture, panels, shown, places) {
       if (high < limit.value && limit.value < high * 8) high = limit.value;
     }
   }
-  // Of what can be no more than so much, no more is shown; less, where half of it would be empty.
+  // An axis ends at the largest possible value, or earlier if half of it would be empty.
   const limit = picture.y.most;
   const end = limit && high * 2 > limit ? limit : niceEnd(high * 1.02, 5);
   return [low < 0 ? -niceEnd(-low, 4) : 0, end];
@@ -86,7 +86,7 @@ function frame(picture, panel, width, view, range) {
   };
 }
 
-// Where ticks stand along a drawing, and what they say.
+// The places of ticks along a drawing, and their texts.
 function axisTicks(picture, view, width) {
   if (!picture.x.log) {
     const even = ticks(view[0], view[1], width / 75);
@@ -200,7 +200,7 @@ function drawPoints(line, f) {
   return parts.join("");
 }
 
-// What others report: hollow diamonds.
+// Published results: hollow diamonds.
 function diamond(x, y, colour) {
   return `<path class="published c${colour}" d="M${(x - 7).toFixed(1)} ${y.toFixed(1)}` +
     `l7 -7l7 7l-7 7Z"/>`;

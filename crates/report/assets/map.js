@@ -19,7 +19,7 @@ function place(panel, width, zoom) {
   const xs = panel.nodes.map((node) => node.x);
   const ys = panel.nodes.map((node) => node.y);
   let size = [Math.max(...xs), Math.max(...ys)];
-  // What is long lies down where there is room, and stands where there is not.
+  // A long drawing is turned to lie down in a wide page, and to stand in a narrow one.
   const turned = width < 560 && size[0] > size[1];
   if (turned) size = [size[1], size[0]];
   const margin = { x: Math.min(64, width / 6), y: 40 };
@@ -111,7 +111,7 @@ function take(taken, places) {
   return true;
 }
 
-// What is said of a link and where: rate and delay on one side, use on the other.
+// The label of a link and its place: rate and delay on one side, use on the other.
 function linkLabel(there, back, spots, turned, isShort) {
   const [a, b] = [spots[there.from], spots[there.to]];
   const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
@@ -147,10 +147,11 @@ function linkLabel(there, back, spots, turned, isShort) {
   };
 }
 
-// What there is room for: what was used most comes first, and says less before it says nothing.
+// The labels that have room: the most used links come first. A label becomes shorter before it is
+// omitted.
 function linkLabels(panel, spots, turned, taken) {
   const pairs = [];
-  // Directions come in pairs; a label stands for both.
+  // Directions come in pairs with one label.
   for (let i = 0; i + 1 < panel.links.length; i += 2) {
     pairs.push([panel.links[i], panel.links[i + 1]]);
   }
@@ -163,7 +164,7 @@ function linkLabels(panel, spots, turned, taken) {
   });
 }
 
-// What the pointer is at: a node, else a link.
+// The thing at the pointer: a node, else a link.
 function pick(panel, spots, x, y) {
   let best = { distance: 16 };
   panel.nodes.forEach((_, i) => {

@@ -18,7 +18,7 @@ function drawPanel(picture, panel, state, width, clip) {
   return drawLines(picture, panel, { width, view, range, shown: state.shown, clip });
 }
 
-// What a picture shows at the moment.
+// The visible part of a picture.
 function newState(picture) {
   const hidden = new Set();
   const whole = picture.form === "dots"
@@ -66,7 +66,7 @@ function showAll(picture, figure, state) {
   for (const other of drawn) if (isOverTime(other.picture)) show(other.picture, other.figure, other.state);
 }
 
-// Magnifies around a place between 0 and 1 of what is shown.
+// Magnifies around a place between 0 and 1 of the visible part.
 function zoomBy(picture, figure, state, factor, around = 0.5) {
   if (picture.form === "map") {
     state.zoom.scale = clamp(state.zoom.scale * factor, 1, 40);
@@ -89,7 +89,7 @@ function move(picture, figure, state, low, high) {
   showAll(picture, figure, state);
 }
 
-// How far one can go: a run may go on behind the last flow's end.
+// The limits of movement: a run may go on behind the last flow's end.
 function limits(picture, state) {
   if (!isOverTime(picture)) return state.whole;
   let last = state.whole[1];
@@ -107,7 +107,7 @@ function showWhole(picture, figure, state) {
   showAll(picture, figure, state);
 }
 
-// What is at a place of a plot: what is said, and what is drawn there.
+// The thing at a place of a plot: its text, and its marks there.
 function answer(picture, panel, plot, state, x, y) {
   const { frame, spots } = plot.result;
   if (picture.form === "map") {

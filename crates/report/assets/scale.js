@@ -14,8 +14,8 @@ function ticks(low, high, wanted) {
   return found;
 }
 
-// Where a value stands along an axis, before it is stretched to pixels: with equal room for equal
-// ratios its logarithm, and that of the axis' beginning for what is less.
+// The place of a value along an axis, before it is stretched to pixels. With equal room for equal
+// ratios it is its logarithm, and smaller values have the place of the axis' beginning.
 function placeOf(axis, value) {
   return axis.log ? Math.log10(Math.max(value, axis.log)) : value;
 }
@@ -47,7 +47,7 @@ function logTicks([low, high], width, least) {
   return all.length > 1 ? all : even();
 }
 
-// The next greater end at which a tick can stand.
+// The next greater end that can have a tick.
 function niceEnd(value, wanted) {
   if (!(value > 0)) return 1;
   const all = ticks(0, value, wanted);

@@ -110,7 +110,7 @@ fn one(flow: &Flow) -> String {
     }
 }
 
-/// Classes that are named.
+/// The maximum number of classes by name.
 const MOST_CLASSES: usize = 3;
 
 /// The results of a workload's flows.
@@ -198,7 +198,7 @@ fn of_groups(results: &Results) -> String {
     }
 }
 
-/// How many flows finished, and in which time.
+/// The number of flows that finished, and their times.
 fn completion(c: &Combination) -> String {
     let (finished, least) = match (c.finished, c.flows) {
         (0, _) => return "no flow finished".to_owned(),

@@ -30,7 +30,7 @@ pub fn experiment(results: &Results) -> String {
         n => format!("{n} seeds"),
     };
     let (nodes, links) = (run.nodes.len(), run.links.len());
-    // Scenarios that are compared may have networks of different sizes.
+    // Compared scenarios may have networks of different sizes.
     let size = if results.runs().all(|run| run.nodes.len() == nodes && run.links.len() == links) {
         format!("{} and {}, ", counted(nodes, "node"), counted(links / 2, "link"))
     } else {
@@ -39,8 +39,8 @@ pub fn experiment(results: &Results) -> String {
     format!("{}: {size}{}, {seeds}.", listed(&names), listed(&schemes))
 }
 
-/// The colour of each group where a line stands for all of it: that of its scheme, if it has one
-/// and no other group has it.
+/// The colour of each group with one line: that of its scheme, if it has only one and no other
+/// group has it.
 pub fn group_colours(groups: &[Group]) -> Vec<usize> {
     let mut schemes: Vec<Option<usize>> = Vec::new();
     for group in groups {

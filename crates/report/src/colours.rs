@@ -4,8 +4,8 @@
 
 use std::sync::LazyLock;
 
-/// The number of the colour of each scheme that has one of its own, from 0 to 15. Schemes that are
-/// seldom drawn as a line of their own share lighter tones of the last eight.
+/// The number of the colour of each scheme with its own, from 0 to 15. Schemes that are seldom
+/// drawn as a line of their own share lighter tones of the last eight.
 const SCHEMES: &str = include_str!("../assets/scheme_colours.txt");
 
 /// The label of consumers in results that no scheme controls, and a scheme that asks at a constant
@@ -15,7 +15,7 @@ const OF_UNCONTROLLED: usize = 7;
 
 /// Colours of the first kind.
 pub const BRIGHT: usize = 8;
-/// Their darker kin, for things that are no schemes.
+/// Their darker kin, for things other than schemes.
 pub const KIN: usize = 8;
 
 /// The number of the colour of a scheme, with any parameters.
@@ -38,14 +38,14 @@ fn listed() -> impl Iterator<Item = (&'static str, usize)> {
     })
 }
 
-/// The colour of a scheme without its own: the same everywhere, and shared with others that have
-/// none, but with no scheme that has one.
+/// The colour of a scheme without its own: the same everywhere, shared with other such schemes, but
+/// not with a scheme that has its own.
 fn shared(name: &str) -> usize {
     let sum = name.bytes().fold(7usize, |sum, byte| sum * 31 % 8191 + usize::from(byte));
     toned(BRIGHT + sum % KIN, 1)
 }
 
-/// The number of the colour of the nth of several things that are no schemes.
+/// The number of the colour of the nth of several things other than schemes.
 #[must_use]
 pub fn thing(number: usize) -> usize {
     BRIGHT + number % KIN

@@ -7,11 +7,11 @@ use crate::results::Results;
 use std::fs;
 use std::path::PathBuf;
 
-/// Lays two folders that `--out` wrote side by side: what they come to, and the page that shows it.
+/// Compares two folders that `--out` wrote: returns the comparison, and the page that shows it.
 /// `within` is the share up to which a difference is not marked.
 ///
 /// # Errors
-/// They are the same folder, one of them holds no results or cannot be read, or nothing is in both.
+/// They are the same folder, one of them holds no results or cannot be read, or they share nothing.
 pub fn compare(folders: &[PathBuf; 2], within: f64) -> Result<(Comparison, String), ReportError> {
     let whole = folders.each_ref().map(|folder| fs::canonicalize(folder).ok());
     if whole[0].is_some() && whole[0] == whole[1] {

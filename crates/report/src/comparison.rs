@@ -67,7 +67,7 @@ impl Comparison {
     }
 }
 
-/// Runs that were set alike.
+/// Runs with the same settings.
 type Group<'r> = (Settings, Vec<&'r RunResult>);
 
 /// The fields that distinguish the runs of a folder. Fields that are equal in all runs of a folder

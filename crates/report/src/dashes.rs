@@ -1,4 +1,4 @@
-//! Line styles: what tells lines apart without colours. Each belongs to a mark of the same number.
+//! Line styles distinguish lines without colours. Each belongs to a mark of the same number.
 
 /// Line styles, as lengths of dashes and gaps; the first is solid.
 pub const DASHES: [&[f64]; 8] = [

@@ -53,7 +53,7 @@ pub enum ReportError {
         first: PathBuf,
         /// The other.
         second: PathBuf,
-        /// In what they differ.
+        /// The differences.
         why: String,
     },
     /// A file is damaged.

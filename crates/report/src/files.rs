@@ -11,7 +11,7 @@ pub const SERIES_FILE: &str = "series.parquet";
 pub const FLOWS_FILE: &str = "flows.parquet";
 /// A row for each run.
 pub const RUNS_FILE: &str = "runs.csv";
-/// Where the nodes stand in a drawing.
+/// The places of nodes in a drawing.
 pub const LAYOUT: &str = "layout.json";
 /// The program's version.
 pub const VERSION: &str = "version.txt";
@@ -32,7 +32,7 @@ pub enum Summary {
 }
 
 impl Summary {
-    /// Reads one: a sweep is what has `runs`.
+    /// Reads one: only a sweep has `runs`.
     pub(crate) fn read(text: &str) -> serde_json::Result<Summary> {
         let value: serde_json::Value = serde_json::from_str(text)?;
         match value.get("runs") {

@@ -42,7 +42,7 @@ pub struct Folder {
 type Failed = Arc<Mutex<Option<ReportError>>>;
 
 impl Folder {
-    /// Begins; whether it can be written is found out now.
+    /// Begins; checks at once that the folder can be written.
     ///
     /// # Errors
     /// It cannot be written.
@@ -302,7 +302,7 @@ fn replace(place: &Path, beside: TempDir) -> io::Result<()> {
     for entry in fs::read_dir(beside.path())? {
         names.push(entry?.file_name());
     }
-    // Scenarios and the page of the results that were there before.
+    // Scenarios and the page of the former results.
     for entry in fs::read_dir(place)? {
         let name = entry?.file_name();
         if is_ours(&name.to_string_lossy()) && !names.contains(&name) {

@@ -90,14 +90,14 @@ pub struct Line {
 }
 
 impl Line {
-    /// Smoothed values on top of those that they are made of.
+    /// True with smoothed values on top of their samples.
     #[must_use]
     pub fn has_both(&self) -> bool {
         !self.raw.is_empty() && !self.smooth.is_empty()
     }
 }
 
-/// A thin line at a value that is not measured: a capacity, a limit.
+/// A thin line at a fixed value: a capacity, a limit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Limit {
     /// Its label.
@@ -145,9 +145,9 @@ pub struct Panel {
     pub title: String,
     /// Its lines.
     pub lines: Vec<Line>,
-    /// Values that are marked by level lines.
+    /// Values marked by level lines.
     pub limits: Vec<Limit>,
-    /// Instants that are marked by upright lines.
+    /// Instants marked by upright lines.
     pub moments: Vec<Limit>,
     /// Nodes of a network.
     pub nodes: Vec<Spot>,

@@ -18,7 +18,7 @@ use crate::results::Results;
 pub struct Pictures {
     /// The main pictures.
     pub first: Vec<Picture>,
-    /// Everything else that was recorded.
+    /// All other recorded quantities.
     pub more: Vec<Picture>,
 }
 

@@ -21,8 +21,8 @@ use table::Table;
 /// The picture of the results in these folders.
 ///
 /// # Errors
-/// A folder has no results, the request names a field or a measure that is not there, or there is
-/// nothing to draw.
+/// A folder has no results, the request names a missing field or measure, or the picture would
+/// be empty.
 pub fn plot(folders: &[PathBuf], request: &Request) -> Result<Picture, PlotError> {
     draw(&Results::summaries(folders)?, request)
 }

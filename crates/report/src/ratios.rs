@@ -1,13 +1,13 @@
-//! Quantities that are made from sums that were recorded: how many a second, how much of how much.
+//! Quantities that are quotients of recorded sums: numbers per second, and shares.
 
 use crate::track::{BUCKETS, Key, Track};
 use std::collections::BTreeMap;
 
-/// A quantity that is made from others of the same thing.
+/// A quantity computed from others of the same thing.
 struct Made {
     subject: &'static str,
     name: &'static str,
-    /// The sum that is above the line.
+    /// The numerator.
     part: &'static str,
     whole: Whole,
 }
@@ -79,7 +79,7 @@ fn a_second(sum: &Track) -> Track {
     sum.made(&points, stride(), sum.last / sum.shown().max(1e-9))
 }
 
-/// Without a count there is no value.
+/// Without a count, it has no value.
 fn share(part: &Track, whole: &Track, together: bool) -> Track {
     let half = part.bucket() * stride() as f64 / 2.0;
     let mut points: Vec<(f64, f64)> = Vec::new();

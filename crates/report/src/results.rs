@@ -29,7 +29,7 @@ pub struct Group {
     pub tracks: BTreeMap<Key, Vec<Track>>,
     /// The places of flows in the list of the first run, by label.
     flows: BTreeMap<String, usize>,
-    /// How many flows a node has with a control.
+    /// The number of flows of a node with a control.
     alike: BTreeMap<(String, String), usize>,
 }
 
@@ -71,7 +71,7 @@ pub struct Source {
     pub version: String,
     /// The command line.
     pub command: String,
-    /// The files that were run: name and text.
+    /// The scenario files: name and text.
     pub scenarios: Vec<(String, String)>,
 }
 
@@ -239,7 +239,7 @@ pub fn until_the_end(run: &RunResult, link: &Link) -> Link {
     }
 }
 
-/// The direction of a link that was used most.
+/// The most used direction of a link.
 pub fn busiest(run: &RunResult) -> Option<&Link> {
     run.links.iter().max_by(|a, b| a.utilization.total_cmp(&b.utilization))
 }
@@ -274,7 +274,7 @@ fn summary(folder: &Path) -> Result<Summary, ReportError> {
     Summary::read(&text).map_err(|error| ReportError::damaged(&path, &error))
 }
 
-/// The places of nodes. Results that were copied without them are still drawn.
+/// The places of nodes. Results copied without them are still drawn.
 fn layout(folder: &Path) -> Result<BTreeMap<String, [f64; 2]>, ReportError> {
     let path = folder.join(LAYOUT);
     let Ok(text) = fs::read_to_string(&path) else { return Ok(BTreeMap::new()) };

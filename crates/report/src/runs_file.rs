@@ -3,7 +3,7 @@
 use scenario::result::{MEASURES, RunResult, SweptField, Value};
 use std::io::Write;
 
-/// Writes the runs that were not interrupted, by their places in the summary.
+/// Writes the uninterrupted runs, by their places in the summary.
 pub fn write(to: impl Write, swept: &[SweptField], runs: &[RunResult]) -> csv::Result<()> {
     let mut out = csv::Writer::from_writer(to);
     let names = ["run", "seed"].into_iter().chain(swept.iter().map(|field| &*field.name));

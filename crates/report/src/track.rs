@@ -4,7 +4,7 @@
 /// The subject of a track: kind of thing, quantity, thing.
 pub type Key = (String, String, String);
 
-/// Samples that are kept as they are.
+/// The number of samples kept unchanged.
 const RAW: usize = 2_000;
 /// Buckets over the time that a picture shows.
 pub const BUCKETS: f64 = 150.0;
@@ -72,7 +72,7 @@ pub struct Track {
     /// Sum and number of the values that pictures show at first.
     sum: f64,
     summed: u64,
-    /// How many samples there were.
+    /// The number of samples.
     pub count: u64,
     /// The least of the values that pictures show at first.
     pub least: f64,

@@ -1,4 +1,4 @@
-//! The page of results in `docs/reference` is what the code says.
+//! The page of results in `docs/reference` is equal to the generated one.
 
 use report::reference::manual;
 use std::fs;

@@ -59,7 +59,7 @@ pub struct Guard {
     by_any_address: bool,
 }
 
-/// The head of a request, as far as it says who asks.
+/// The parts of a request's head that the guard checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
     /// The method.

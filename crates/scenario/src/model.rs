@@ -141,7 +141,7 @@ pub struct Content {
     pub service: Option<ServiceSpec>,
     /// When a producer makes segments.
     pub production: Production,
-    /// So many segments in a row are placed together.
+    /// The number of consecutive segments that are placed together.
     pub together: u64,
 }
 

@@ -15,7 +15,7 @@ pub const MAX_NODES: usize = 20_000;
 /// No content store.
 pub(crate) const NO_STORE: ContentStoreConfig = ContentStoreConfig::OFF;
 
-/// So many names are listed in a message.
+/// The maximum number of names that a message lists.
 const MOST_NAMES: usize = 20;
 
 /// The nodes, by name.

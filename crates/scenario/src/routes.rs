@@ -125,7 +125,7 @@ fn several(scenario: &Scenario, measure: Measure, paths: usize) -> Vec<Route> {
     routes
 }
 
-/// The tables of all nodes, as far as the file knows them.
+/// The tables of all nodes, with the routes that the file defines.
 struct Tables<'s> {
     scenario: &'s Scenario,
     routes: Vec<Vec<&'s Route>>,

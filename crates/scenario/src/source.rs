@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 /// The largest file that is read: Topology Zoo's largest has one megabyte.
 pub const MAX_FILE: u64 = 32_000_000;
-/// So many mistakes of a file are shown.
+/// The maximum number of a file's mistakes that are shown.
 const MOST_MISTAKES: usize = 20;
 
 /// The text of a file beside the scenario.

@@ -32,7 +32,7 @@ impl Places {
     /// node's links belong to it.
     ///
     /// # Errors
-    /// There is no such link or node; what there is instead.
+    /// There is no such link or node. The message lists the existing ones.
     pub fn of(scenario: &Scenario, words: &[String]) -> Result<Places, String> {
         if words.is_empty() {
             return Ok(Places(None));

@@ -13,7 +13,7 @@
 //! searched in the first half; a minimum at the very end of that half means that the series is too
 //! short.
 
-/// Batches have so many values.
+/// The number of values in a batch.
 pub const BATCH: usize = 5;
 /// Fewer batches say nothing.
 const LEAST: usize = 10;

@@ -3,8 +3,8 @@
 //! I. Moiseenko, D. Oran, "Path Steering in Content-Centric Networking (CCNx) and Named Data
 //! Networking (NDN)", RFC 9531 (experimental), 2024.
 //!
-//! - Discovery: an Interest with an empty label counts its hops; its Data comes with room for so
-//!   many, and each forwarder writes the label of the face by which the Data came;
+//! - Discovery: an Interest with an empty label counts its hops; its Data comes with room for this
+//!   number of labels, and each forwarder writes the label of the face by which the Data came;
 //! - steering: an Interest with the label of earlier Data goes at each forwarder to the face that
 //!   its last label stands for, if that face is a next hop of the FIB entry;
 //! - a label that stands for no next hop: in fallback mode the Interest goes its usual way, in

@@ -1,7 +1,7 @@
-//! Sluice: links offer each flow a fair rate, and give each flow its share whatever it asks for;
+//! Sluice: links offer each flow a fair rate, and give each flow its share whatever its load;
 //! consumers use the offer, and measure where there is none.
 //!
-//! **This is Weir's own scheme.** It combines what published schemes do well one by one:
+//! **This is Weir's own scheme.** It combines the strengths of published schemes:
 //!
 //! - `sluice/offer.rs`: the rate that a link stamps on Data, as RCP and MIRCC do (M. Mahdian and
 //!   others, ACM ICN 2016), computed from the load and from the number of flows, so that a new flow

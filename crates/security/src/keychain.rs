@@ -117,7 +117,7 @@ impl KeyChain {
         }
     }
 
-    /// Puts a certificate in the place of the one that its key has.
+    /// Replaces the certificate of its key.
     pub fn set_certificate(&self, certificate: &Certificate) -> Result<(), KeyChainError> {
         let key = certificate.key_name();
         let stored = self.load(key.as_ref())?;
@@ -129,7 +129,7 @@ impl KeyChain {
         file::write(&self.path(key.as_ref(), "cert"), &certificate.to_base64(), true)
     }
 
-    /// All keys, by name, and all that is wrong.
+    /// All keys, by name, and all problems.
     pub fn list(&self) -> Result<Listing, KeyChainError> {
         let default = self.default_key().ok();
         let mut listing = Listing::default();
@@ -273,7 +273,7 @@ impl KeyChain {
     /// Stores a shared secret, and returns in which file.
     ///
     /// # Errors
-    /// There is a key of its name already, or the file cannot be written.
+    /// A key has its name already, or the file cannot be written.
     pub fn insert_shared(&self, shared: &StoredShared) -> Result<PathBuf, KeyChainError> {
         let path = self.path(shared.name.as_ref(), shared::EXTENSION);
         if path.exists() || self.path(shared.name.as_ref(), "key").exists() {
@@ -286,7 +286,7 @@ impl KeyChain {
     /// The shared secret of that name, or the only one of that identity.
     ///
     /// # Errors
-    /// There is none, there are several, or its file cannot be used.
+    /// None exists, several do, or its file cannot be used.
     pub fn get_shared(&self, name: NameRef<'_>) -> Result<StoredShared, KeyChainError> {
         let mut listing = self.list()?;
         let mut meant = listing.shared.iter().filter(|shared| {

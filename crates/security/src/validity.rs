@@ -165,7 +165,7 @@ fn leap_years(last: u64) -> u64 {
     last / 4 - last / 100 + last / 400
 }
 
-/// `None` if there is no such day.
+/// `None` if the day does not exist.
 fn days_since_epoch(year: u64, month: u64, day: u64) -> Option<u64> {
     if !(1..=12).contains(&month) || day == 0 || day > days_in_month(year, month) {
         return None;

@@ -30,7 +30,7 @@ pub(crate) enum Role {
     Free,
 }
 
-/// A workload flow that has ended.
+/// An ended workload flow.
 pub(crate) struct Retired {
     pub born: Born,
     pub result: FlowResult,

@@ -42,7 +42,7 @@ pub enum Fault {
         link: LinkId,
         /// True for the direction from the link's `b` to its `a`.
         backward: bool,
-        /// The new rate; `None` is unlimited. At 0 nothing is sent.
+        /// The new rate; `None` is unlimited. At 0 no frame is sent.
         rate: Option<Rate>,
     },
     /// The propagation delay of a link direction changes, for frames that are sent from now on.

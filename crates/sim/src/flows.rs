@@ -1,4 +1,4 @@
-//! The flows that are listed individually.
+//! The individually listed flows.
 
 use control::Time;
 use record::{FlowId, FlowResult, FlowSample, NodeId};

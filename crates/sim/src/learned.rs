@@ -17,8 +17,8 @@ const EXPIRATION_MS: u64 = 3_600_000;
 pub(crate) struct Learned(BTreeMap<(Name, FaceId), Time>);
 
 impl Learned {
-    /// Applies the changes that the strategy has learned since the last call. `has` returns true if
-    /// there is a static route.
+    /// Applies the changes that the strategy has learned since the last call. `has` returns true
+    /// for a static route.
     pub fn apply(
         &mut self,
         now: Time,

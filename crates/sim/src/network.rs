@@ -240,7 +240,7 @@ impl Network {
         while !self.advance_some(until, u64::MAX) {}
     }
 
-    /// The same, until about so many events have happened. Returns false if more are left: call it
+    /// The same, until about `events` events have happened. Returns false if more are left: call it
     /// again. Pauses do not change the results.
     pub fn advance_some(&mut self, until: Time, events: u64) -> bool {
         let most = self.events().saturating_add(events);

@@ -32,7 +32,7 @@ impl Outbox {
         self.ready.pop()
     }
 
-    /// Appends the frames of an application to `out`. Returns false if there are none.
+    /// Appends the frames of an application to `out`. Returns false if it has none.
     pub fn append(&mut self, number: usize, out: &mut Vec<u8>) -> bool {
         match self.frames.get_mut(number) {
             Some(frames) if !frames.is_empty() => {

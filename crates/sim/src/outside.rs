@@ -103,7 +103,7 @@ impl Applications {
         self.fabric.apps_mut().outbox_mut()?.next_ready()
     }
 
-    /// Appends the frames that an application sends. Returns false if there are none.
+    /// Appends the frames that an application sends. Returns false if it has none.
     pub fn take(&mut self, number: usize, out: &mut Vec<u8>) -> bool {
         self.fabric.apps_mut().outbox_mut().is_some_and(|outbox| outbox.append(number, out))
     }

@@ -207,7 +207,7 @@ impl Topology {
         let end = self.end_mut(wire);
         let ends = [end.from().node, end.to().node];
         let [from, to] = ends.map(|node| self.node(node).name().to_owned());
-        // The number tells parallel links apart.
+        // The number distinguishes parallel links.
         let which = format!("changed {}", wire.0);
         self.end_mut(wire).wire_mut().set_loss(seed, [&from, &to, &which], loss);
     }

@@ -28,7 +28,7 @@ impl Trace {
         self.hash.update(&record);
     }
 
-    /// How many there were.
+    /// Their number.
     pub fn hops(&self) -> u64 {
         self.hops
     }

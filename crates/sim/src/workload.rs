@@ -293,7 +293,7 @@ impl Generator {
         Some(Beginning { node, catalogue: place, object, segment })
     }
 
-    /// The sums of a class; the last class if there is none with this number.
+    /// The sums of a class; those of the last class if no class has this number.
     fn class(&mut self, class: u16) -> &mut ClassResult {
         let place = usize::from(class).min(self.result.classes.len() - 1);
         &mut self.result.classes[place]

@@ -39,7 +39,7 @@ pub enum ClaimKind {
     Calibrated,
 }
 
-/// A claim that is known not to hold.
+/// A claim with a known deviation.
 #[derive(Clone, Debug)]
 pub struct Deviation {
     /// The heading of `deviations.md` about it, as a slug.

@@ -23,7 +23,7 @@ pub enum StudyError {
         /// The missing file.
         file: &'static str,
     },
-    /// Files have mistakes, all of which are here.
+    /// Files have mistakes, which are all listed.
     #[error("{}", document::mistake::lines(.0))]
     Mistakes(Vec<Mistake>),
 }

@@ -8,7 +8,7 @@ use scenario::Mean;
 
 /// The values of an experiment's measures: by case, seed and measure.
 pub struct Values {
-    /// For each case and each seed that was run, the measures in their order.
+    /// For each case and each seed of a run, the measures in their order.
     pub cases: Vec<Vec<Option<Vec<Option<f64>>>>>,
 }
 
@@ -111,7 +111,7 @@ fn held_against(assertion: &Assertion, values: &Values, mut result: ClaimResult)
     result
 }
 
-/// The mean; `None` if a seed has no value: the others might be those that are easy.
+/// The mean; `None` if a seed has no value: the remaining ones might be the easy ones.
 fn whole(values: &[Option<f64>]) -> Option<Mean> {
     let all: Option<Vec<f64>> = values.iter().copied().collect();
     Mean::of(&all?)

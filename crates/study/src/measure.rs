@@ -1,4 +1,4 @@
-//! A number that is taken from a run.
+//! A number from a run.
 
 use crate::samples::Samples;
 use crate::selector::{RUN, Selector};
@@ -6,7 +6,7 @@ use scenario::result::{Field, Flow, Link, Node, RunResult, Value, Workload};
 use scenario::series::{Subject, class_label};
 use std::ops::Range;
 
-/// Something that is measured.
+/// A measured number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
     /// Its name in formulas.
@@ -30,7 +30,7 @@ pub struct Measure {
 pub enum What {
     /// A field of the run's summary.
     Value(&'static str),
-    /// A quantity that is sampled.
+    /// A sampled quantity.
     Series(&'static str),
 }
 
@@ -66,7 +66,7 @@ pub enum Take {
     Last,
     /// Their sum.
     Sum,
-    /// How many there are.
+    /// Their number.
     Count,
     /// Of a series: seconds until it stays within this share of a target.
     Settling {

@@ -55,7 +55,7 @@ pub enum ExperimentKind {
     Paper,
     /// An experiment beyond the paper.
     Beyond,
-    /// It shows how much something that the paper leaves out matters.
+    /// It shows the effect of a value that the paper omits.
     Sensitivity,
 }
 
@@ -136,7 +136,7 @@ pub struct Case {
     pub settings: Vec<(String, String)>,
 }
 
-/// A picture that is wanted.
+/// A requested picture.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// Its name in the experiment.
@@ -145,7 +145,7 @@ pub struct Drawn {
     pub title: String,
     /// Its form.
     pub form: Form,
-    /// The places of the cases that are drawn.
+    /// The places of the drawn cases.
     pub cases: Vec<usize>,
     /// From the measured unit to the drawn one.
     pub factor: f64,

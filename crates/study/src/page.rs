@@ -252,8 +252,8 @@ fn again(text: &mut String, study: &Study, outcome: &Outcome) {
     text.push('\n');
 }
 
-/// The page that leads to those of several studies, as Markdown whose links end so, with more text
-/// behind its tables.
+/// The index page of several studies, as Markdown with this ending of links, with more text behind
+/// its tables.
 #[must_use]
 pub fn index(studies: &[Outcome], ending: &str, more: &str) -> String {
     let mut text = "# Studies\n\nPublished experiments, run again: what papers report beside \

@@ -68,9 +68,9 @@ impl Watch for Watched<'_> {
     }
 }
 
-/// Does all runs of a study, `jobs` at a time. The outcome reports failed ones, and lacks those
-/// that were not started because the watch ended the study. The watch identifies runs by their
-/// index in [`Study::runs`].
+/// Does all runs of a study, `jobs` at a time. The outcome reports failed ones, and lacks runs that
+/// were not started because the watch ended the study. The watch identifies runs by their index in
+/// [`Study::runs`].
 #[must_use]
 pub fn perform(study: &Study, jobs: usize, watch: &dyn Watch) -> Outcome {
     perform_with(study, jobs, watch, &())
@@ -128,7 +128,7 @@ pub fn perform_with(
 }
 
 /// Does some runs, by their places in [`Study::runs`], and keeps their records. Returns the errors
-/// of those that failed, in their order, with `None` for the others; fewer if the watch ended them.
+/// of failed runs, in their order, with `None` for the others; fewer if the watch ended them.
 #[must_use]
 pub fn complete(
     study: &Study,
@@ -156,7 +156,7 @@ pub fn identity(study: &Study, number: usize) -> Option<(String, Arc<str>)> {
     let experiment = &study.experiments[experiment];
     let place = (run / experiment.seeds, run % experiment.seeds);
     let one = &experiment.batch.runs[run];
-    // The interval of series depends on how many runs there are.
+    // The interval of series depends on the number of runs.
     let count = experiment.batch.runs.len();
     let taken = (&experiment.measures, &experiment.pictures);
     let name = &experiment.name;
@@ -258,7 +258,7 @@ fn lines(
     drawables
 }
 
-/// Completion times, and how many took just so long.
+/// Completion times, and the number of flows with each.
 fn completions(case: usize, of: &Selector, run: &RunResult) -> Series {
     let mut series = Series { case, ..Series::default() };
     if of.subject == Some(Subject::Workload) {

@@ -56,7 +56,7 @@ fn studies(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// Reads and checks the study in a folder.
 ///
 /// # Errors
-/// A file is missing, or files have mistakes; all that were found are in the error.
+/// A file is missing, or files have mistakes; the error has all mistakes.
 pub fn load(folder: &Path, quickness: Quickness) -> Result<Study, StudyError> {
     let path = folder.join(EXPECTED);
     if !path.is_file() {

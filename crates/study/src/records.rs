@@ -1,17 +1,17 @@
-//! Records of runs: what is kept of a run for the pages, as text, so that another process, on
+//! Records of runs: the results of a run that pages need, as text, so that another process, on
 //! another host or later, may have done the run.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The records of runs, by the numbers of the runs.
 pub trait Records: Sync {
-    /// The record of a run that was done before.
+    /// The record of an earlier run.
     fn find(&self, run: usize) -> Option<String>;
 
-    /// The record that was found is used: it is whole.
+    /// The record found is used: it is whole.
     fn used(&self) {}
 
-    /// Keeps the record of a run that has been done.
+    /// Keeps the record of a finished run.
     fn keep(&self, run: usize, record: &str);
 }
 
@@ -52,7 +52,7 @@ pub fn recorded<T: Serialize + for<'de> Deserialize<'de>>(
 pub mod exact {
     use super::{Deserialize, Deserializer, Serialize, Serializer};
 
-    /// A number, or the text of one that is not finite.
+    /// A number, or the text of an infinite one.
     #[derive(Serialize, Deserialize)]
     #[serde(untagged)]
     enum Number {

@@ -18,7 +18,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// The series of a quantity, of everything that is selected.
+    /// The series of a quantity, of all selected things.
     pub fn of<'s>(
         &'s self,
         selector: &'s Selector,
@@ -32,7 +32,7 @@ impl Samples {
     }
 }
 
-/// A series that is wanted.
+/// A wanted series.
 pub type Wanted = (Selector, &'static str);
 
 /// Takes the rows of a run and keeps the required ones.
@@ -42,7 +42,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Keeps the series that are wanted in `samples`.
+    /// Keeps the wanted series in `samples`.
     pub fn new(wanted: Vec<Wanted>, samples: Arc<Mutex<Samples>>) -> Collector {
         Collector { wanted, samples }
     }

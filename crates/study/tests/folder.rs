@@ -1,4 +1,4 @@
-//! A study's folder, read and run as a whole; and what is wrong with folders that are none.
+//! A study's folder, read and run as a whole; and the mistakes of folders that are not studies.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use control::Size;
@@ -56,7 +56,7 @@ fn published_stands_beside_measured() {
     let outcome = outcome(&unchanged(), Quickness::Whole, 2);
     let claim = |id: &str| outcome.claims.iter().find(|claim| claim.id == id).unwrap();
     let Measured::One(Some(rate)) = claim("rate").measured else { panic!("{outcome:?}") };
-    // Segments of 1000 bytes need 10 Mbit/s times what share of a packet they are: 93 to 99 %.
+    // Segments of 1000 bytes get 10 Mbit/s times their share of a packet: 93 to 99 %.
     assert!((9.3..9.9).contains(&rate), "{rate}");
     assert!(
         claim("rate").verdict.holds
@@ -64,7 +64,7 @@ fn published_stands_beside_measured() {
             && claim("rate").failure.is_none()
     );
     assert!(claim("order").verdict.holds);
-    // One segment of 8 kbit in a round trip of 30 ms and what it takes to send it.
+    // One segment of 8 kbit in a round trip of 30 ms and its transmission time.
     let Measured::Terms(terms) = &claim("order").measured else { panic!("{outcome:?}") };
     assert!((terms[2].unwrap() - 8.0 / 31.0).abs() < 0.01, "{terms:?}");
     let wrong = claim("wrong");

@@ -1,4 +1,4 @@
-//! The page on studies in `docs/reference` is what the code says.
+//! The page on studies in `docs/reference` is equal to the generated one.
 
 use std::fs;
 use std::path::Path;

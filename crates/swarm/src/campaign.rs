@@ -35,7 +35,7 @@ pub struct Report {
     pub plan: Plan,
     /// The schemes of its consumers, with commas between several.
     pub schemes: String,
-    /// Packets that were simulated.
+    /// The number of simulated packets.
     pub packets: u64,
     /// Simulated seconds.
     pub seconds: f64,

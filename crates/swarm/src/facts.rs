@@ -33,7 +33,7 @@ pub struct Facts {
 /// Facts about a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowFacts {
-    /// Its path with its numbers; for several paths, the sum of all links. `None` if there is none.
+    /// Its path with its numbers; for several paths, the sum of all links. `None` without a path.
     pub way: Option<Way>,
     /// Propagation to the nearest node that may have the content, and back. Zero if another flow
     /// requests the same, because its Data may already be in transit.

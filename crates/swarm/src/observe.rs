@@ -52,7 +52,7 @@ impl FlowSeen {
         self.end_s().filter(|_| self.result.transfer.complete)
     }
 
-    /// Bytes that were received until this time.
+    /// The bytes received until this time.
     pub fn bytes_until(&self, at_s: f64) -> u64 {
         let sample = self.progress.iter().rev().find(|(when, _)| *when <= at_s);
         sample.map_or(0, |(_, bytes)| *bytes)

@@ -44,7 +44,7 @@ pub struct Link {
     pub delay_us: u64,
     /// Bound of the queue of Data in bytes.
     pub queue: u64,
-    /// Frames that are lost.
+    /// The loss of frames.
     pub loss: Loss,
     /// Jitter in microseconds.
     pub jitter_us: u64,
@@ -70,7 +70,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// The share of frames that are lost in the long run.
+    /// The long-term share of lost frames.
     #[must_use]
     pub fn share(self) -> f64 {
         match self {
@@ -158,7 +158,7 @@ impl Flow {
 pub struct Fault {
     /// Its start, in milliseconds.
     pub at_ms: u64,
-    /// How long it lasts.
+    /// Its duration.
     pub lasts_ms: u64,
     /// Its kind.
     pub kind: FaultKind,

@@ -11,9 +11,9 @@ use crate::plan::{FaultKind, Loss, Manner, Plan, Routing};
 pub struct Shrunk {
     /// The smallest plan found.
     pub plan: Plan,
-    /// Cuts that were tried.
+    /// The number of cuts tried.
     pub tried: usize,
-    /// Cuts that were kept.
+    /// The number of cuts kept.
     pub kept: usize,
 }
 

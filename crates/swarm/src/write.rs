@@ -4,7 +4,7 @@ use crate::plan::{FaultKind, Link, Loss, Manner, Plan, Routing};
 use crate::routes::towards;
 use std::fmt::Write;
 
-/// A fetch waits so long for anything new: longer than any fault lasts.
+/// The time that a fetch waits for anything new: longer than any fault lasts.
 pub const PATIENCE_S: u64 = 600;
 
 /// The scenario file, ending after this many milliseconds; each line of `head` is a comment at its

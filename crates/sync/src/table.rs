@@ -5,7 +5,7 @@ use control::Time;
 use packet::{Name, NameRef};
 use std::collections::BTreeMap;
 
-/// A claim about a member by others may exceed the member's own last claim by so many publications.
+/// The number of publications by which a claim about a member may exceed the member's own claim.
 /// Larger numbers are wrong: they would hide the member's next publications.
 const LEAP: u64 = 1 << 20;
 

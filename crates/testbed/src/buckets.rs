@@ -1,5 +1,5 @@
-//! Rates and queues of links by the kernel's token buckets (tc-tbf(8)), which all that is sent over
-//! them passes, with all of its headers.
+//! Rates and queues of links by the kernel's token buckets (tc-tbf(8)), which all frames of a link
+//! pass, with all of their headers.
 
 use crate::error::TestbedError;
 use crate::namespaces;
@@ -8,7 +8,7 @@ use control::{Duration, Rate};
 use scenario::model::Queue;
 use serde::Deserialize;
 
-/// A bucket lasts so long: the kernel wakes up more often.
+/// The depth of a bucket, in time: the kernel wakes up more often.
 const BUCKET: Duration = Duration::from_millis(1);
 /// Bytes of a frame of Ethernet around its IP packet, as the kernel counts them.
 const ETHERNET: u64 = 14;
@@ -31,7 +31,7 @@ pub struct Passed {
 /// Sets up token buckets at both ends of all links.
 ///
 /// # Errors
-/// There is no `tc`, or the kernel has no token buckets.
+/// The host has no `tc`, or the kernel has no token buckets.
 pub fn build(namespaces: &[String], plan: &Plan) -> Result<(), TestbedError> {
     for (at, name) in namespaces.iter().enumerate() {
         let mut lines = String::new();

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration as Span;
 
-/// How often a child that is to end is looked at.
+/// The interval at which an ending child is looked at.
 const LOOK: Span = Span::from_millis(5);
 /// The priority for nice(1).
 const PRIORITY: &str = "-10";
-/// Bytes of a log that are shown.
+/// The maximum number of bytes of a log in a message.
 const LONGEST_EXCERPT: usize = 2_000;
 
 /// A child of ours.
@@ -54,7 +54,7 @@ impl Process {
         command.stdin(Stdio::null()).stdout(file).stderr(again);
         // A terminal's Ctrl-C goes only to the testbed, which ends the programs in order.
         command.env_remove("NDN_CLIENT_TRANSPORT").process_group(0);
-        // A result depends neither on the keys of the user nor on whether they can be read.
+        // The result must not depend on the user's keys, nor on access to them.
         command.env("WEIR_HOME", home);
         let child = command
             .spawn()

@@ -35,7 +35,7 @@ pub fn clean() -> Result<Cleaned, TestbedError> {
     Ok(cleaned)
 }
 
-/// Removes everything of a testbed; how many namespaces it had.
+/// Removes everything of a testbed; returns the number of its namespaces.
 pub(crate) fn empty(state_dir: &StateDir) -> Result<usize, TestbedError> {
     let found = namespaces::namespaces(&state_dir.name);
     found.iter().try_for_each(|name| namespaces::remove(name))?;

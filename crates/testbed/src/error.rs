@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why there is no testbed, or no longer.
+/// The reason why a testbed cannot be built or has ended.
 #[derive(Debug, Error)]
 pub enum TestbedError {
     /// The scenario has features that a testbed lacks.
@@ -112,7 +112,7 @@ pub enum TestbedError {
     ClockJumped {
         /// When, since the beginning of the run.
         at: Duration,
-        /// By how much.
+        /// The difference.
         by: Duration,
     },
     /// A signal arrived.

@@ -33,7 +33,7 @@ pub struct Estimate {
 pub struct Machine {
     /// Processors.
     pub cores: usize,
-    /// Memory that is free.
+    /// Free memory.
     pub memory: Size,
     /// Room on the disk of temporary files.
     pub disk: Size,
@@ -54,7 +54,7 @@ impl Load<'_> {
     fn add(&mut self, way: &[usize], segment: Size, asked: Option<f64>, is_tool: bool) -> f64 {
         let scenario = self.scenario;
         let directions = way.iter().flat_map(|link| &scenario.links[*link].directions);
-        // Where both are at one node there is no link to limit it.
+        // If both are at one node, no link limits it.
         let Some(rate) = directions.map(|direction| direction.rate).min() else { return 0.0 };
         let bytes = segment.0 + AROUND;
         let possible = per_second(rate, bytes);
@@ -98,7 +98,7 @@ impl Load<'_> {
     }
 }
 
-/// The maximum segments per second that a consumer requests, if that has a limit.
+/// The maximum segments per second that a consumer requests, if it has a limit.
 fn asked(scenario: &Scenario, consumer: &Consumer) -> Option<f64> {
     let content = &scenario.contents[consumer.content];
     match (&consumer.manner, &content.objects) {

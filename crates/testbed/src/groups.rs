@@ -1,5 +1,5 @@
 //! A share of a processor for all programs of a node, by a control group of the kernel
-//! (cgroups(7)): of version 2 if that has the cpu controller, otherwise of version 1.
+//! (cgroups(7)): of version 2 if it has the cpu controller, otherwise of version 1.
 
 use crate::error::TestbedError;
 use crate::namespaces;
@@ -14,7 +14,7 @@ const LEAST: f64 = 1_000.0;
 /// The time, in microseconds, in which a group has its share, unless the least takes longer: short
 /// against the queues of links, which fill up while it waits.
 const PERIOD: f64 = 10_000.0;
-/// How often, and how many times, it is tried to remove a group whose processes are ending.
+/// The interval and the number of attempts to remove a group whose processes are ending.
 const AGAIN: (Span, usize) = (Span::from_millis(5), 200);
 
 /// Where the kernel has the cpu controller.
@@ -23,14 +23,14 @@ struct Controller {
     is_second: bool,
 }
 
-/// A group, which exists as long as its testbed.
+/// A group, which exists until its testbed ends.
 pub struct Group(PathBuf);
 
 impl Group {
     /// Makes the group of a node.
     ///
     /// # Errors
-    /// There is no cpu controller, or no right to use it.
+    /// The host has no cpu controller, or the user may not use it.
     pub fn make(testbed: &str, short: &str, share: Ratio) -> Result<Group, TestbedError> {
         Group::try_make(&namespaces::namespace(testbed, short), share)
             .map_err(|why| TestbedError::NoControlGroup { node: short.to_owned(), why })
@@ -97,7 +97,7 @@ fn words(file: &Path) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The controller that is in use: the kernel gives it to one of the versions.
+/// The controller in use: the kernel gives it to one of the versions.
 fn controller() -> Option<Controller> {
     let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
     let mut mounts = mounts.lines().filter_map(|line| {

@@ -8,7 +8,7 @@ use crate::{buckets, ip_routes};
 /// Makes the namespaces and links of a plan.
 ///
 /// # Errors
-/// There is such a namespace already, or `ip` cannot do it.
+/// Such a namespace exists already, or `ip` fails.
 pub fn build(testbed: &str, plan: &Plan) -> Result<(), TestbedError> {
     let names: Vec<String> =
         plan.nodes.iter().map(|node| namespace(testbed, &node.short)).collect();

@@ -34,7 +34,7 @@ pub struct InProcessApps {
     producers: Vec<(usize, NodeId, Vec<Name>)>,
     /// The nodes' names, and their daemons' sockets.
     nodes: Vec<(String, PathBuf)>,
-    /// By application; one that has another flow has the connection of the flow before.
+    /// By application; an application with a later flow keeps the connection of the flow before.
     connections: BTreeMap<usize, Connection>,
     /// Consumers in the scenario: only these have samples.
     consumers: usize,
@@ -305,7 +305,7 @@ impl RunningApps {
     }
 
     fn send_order(&mut self, order: Order) {
-        // A thread that has ended needs no command.
+        // An ended thread needs no command.
         if self.orders.send(order).is_ok() {
             self.bell.write_all(&[0]).ok();
         }

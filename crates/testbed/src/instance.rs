@@ -65,7 +65,7 @@ impl Testbed {
     pub fn network(name: &str, plan: Plan, program: &Path) -> Result<Testbed, TestbedError> {
         let state_dir = StateDir::take(name)?;
         if state_dir.folder().is_some() {
-            // Of one that could not take itself down.
+            // An earlier testbed could not remove its remains.
             empty(&state_dir)?;
             drop(state_dir);
             return Testbed::network(name, plan, program);
@@ -279,10 +279,10 @@ impl Testbed {
         Ok(())
     }
 
-    /// Starts the producers again that were at a node whose daemon is back.
+    /// Starts the producers of a node again, when its daemon is back.
     ///
     /// # Errors
-    /// One cannot be started.
+    /// A producer cannot be started.
     pub fn publish_again(&mut self, at: usize) -> Result<(), TestbedError> {
         let contents = self.plan.contents.clone();
         for (number, content) in contents.iter().enumerate().filter(|(_, one)| one.at == at) {

@@ -14,7 +14,7 @@ pub struct Moment {
     pub usage: Option<Usage>,
 }
 
-/// Those of each node.
+/// The moments of each node.
 pub type Moments = Vec<Vec<Moment>>;
 
 /// From the readings of each node, for a run that began at an instant.

@@ -30,7 +30,7 @@ pub fn namespaces(testbed: &str) -> Vec<String> {
     names
 }
 
-/// Returns `true` if there is a namespace of this name.
+/// Returns `true` if a namespace has this name.
 #[must_use]
 pub fn exists(name: &str) -> bool {
     Path::new(NAMESPACES).join(name).exists()
@@ -55,7 +55,7 @@ pub fn remove(name: &str) -> Result<(), TestbedError> {
 /// Passes lines of commands to `ip`.
 ///
 /// # Errors
-/// It is missing, or one of them fails.
+/// `ip` is missing, or a command fails.
 pub fn ip(options: &[&str], lines: &str) -> Result<(), TestbedError> {
     let arguments: Vec<&str> = options.iter().copied().chain(["-batch", "-"]).collect();
     run("ip", &arguments, lines).map(|_| ())

@@ -23,7 +23,7 @@ use transport::Snapshot;
 pub struct Observed {
     /// The instant at which it began.
     pub origin: Time,
-    /// How long it took.
+    /// Its duration.
     pub duration: Duration,
     /// The names of the links' faces.
     pub interfaces: Vec<String>,

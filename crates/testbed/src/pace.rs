@@ -1,5 +1,5 @@
-//! How long a direction of a link was busy, which daemons do not count: every byte took its time
-//! at the rate that there was.
+//! The time for which a direction of a link was busy. Daemons do not count it: every byte took its
+//! time at the rate of that moment.
 
 use control::{Duration, Rate};
 use scenario::model::{FaultKind, Scenario};

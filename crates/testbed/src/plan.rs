@@ -153,7 +153,7 @@ fn planned(number: u32, link: &scenario::model::Link) -> PlannedLink {
     }
 }
 
-/// The simulator's network, of which a testbed has routes and applications.
+/// The simulator's network, from which a testbed takes routes and applications.
 ///
 /// # Errors
 /// It cannot be built.
@@ -162,7 +162,7 @@ pub fn simulated(scenario: &Scenario, seed: u64) -> Result<Network, Unsupported>
         .map_err(|error| Unsupported { place: "scenario".to_owned(), what: error.to_string() })
 }
 
-/// A name that is valid for a file.
+/// A name that is valid as the name of a file.
 fn short(name: &str, at: usize) -> String {
     let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     match is_plain && name.len() <= 40 && !name.starts_with('.') {

@@ -21,7 +21,7 @@ use std::time::Duration as Span;
 const LEAST_INTERVAL: Duration = Duration::from_millis(20);
 /// The time between the completed network and the start.
 const LEAD: Duration = Duration::from_millis(50);
-/// How often processes and the watch are looked at.
+/// The interval at which processes and the watch are looked at.
 const LOOK: Duration = Duration::from_millis(50);
 /// A wake-up later than this means the host was suspended or overloaded; the run is invalid.
 const JUMP: Duration = Duration::from_secs(1);
@@ -56,12 +56,12 @@ pub fn run(
     let wall_s = watch.seconds() - began;
     let mut result = RunResult::new(run, &outcome, &measures, caching, wall_s, interrupted);
     result.id.driver = TESTBED.to_owned();
-    // Nothing repeats exactly on real daemons.
+    // Runs on real daemons are never identical.
     result.trace_hash = String::new();
     Ok(result)
 }
 
-/// Something that is due.
+/// A due event.
 enum Event {
     Fetch(usize),
     Fault(FaultKind),

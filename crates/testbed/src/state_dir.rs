@@ -1,6 +1,6 @@
 //! The state directory of a testbed: `/run/weir-testbed/NAME`.
 //!
-//! A lock is held as long as the process lives, so a directory without a lock holder is left over.
+//! A lock is held until the process ends, so a directory without a lock holder is left over.
 //! The namespaces are found by their names, and their processes by the namespaces.
 
 use crate::error::TestbedError;
@@ -51,7 +51,7 @@ impl StateDir {
             .map_err(|e| TestbedError::file("write", &path, e))
     }
 
-    /// The folder that was remembered.
+    /// The remembered folder.
     #[must_use]
     pub fn folder(&self) -> Option<PathBuf> {
         fs::read_to_string(self.file(FOLDER)).ok().map(PathBuf::from)

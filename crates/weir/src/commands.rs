@@ -43,7 +43,7 @@ mod traceroute;
 use crate::cli::{Cli, Command};
 use crate::exit::Failure;
 
-/// Does what the command line says.
+/// Runs the command of the command line.
 pub fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Daemon(args) => daemon::run(&args),

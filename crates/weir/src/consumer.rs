@@ -20,17 +20,17 @@ use std::path::Path;
 use transport::Counters;
 use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
 
-/// How often the progress bar and the signals are looked at.
+/// The interval at which the progress bar and the signals are looked at.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A sink as the loop knows it: it may fail, and be slower than the network.
+/// A sink for the loop: it may fail, and be slower than the network.
 pub trait Keep: Sink {
-    /// Bytes that it takes now, if there is an end to that.
+    /// The number of bytes that it takes now; `None` without a limit.
     fn room(&self) -> Option<Size> {
         None
     }
 
-    /// It has what it wants, though there may be more.
+    /// True if it needs no more, though there may be more.
     fn is_satisfied(&self) -> bool {
         false
     }
@@ -38,7 +38,7 @@ pub trait Keep: Sink {
     /// The failure, once.
     fn take_failure(&mut self) -> Option<Failure>;
 
-    /// Nothing more comes: what came goes where it belongs.
+    /// No more content comes: all received content goes to its place.
     fn flush(&mut self);
 }
 
@@ -96,12 +96,12 @@ impl Target {
         })
     }
 
-    /// It wants segments in order.
+    /// It needs segments in order.
     pub fn is_stream(&self) -> bool {
         matches!(self, Target::Stream(_))
     }
 
-    /// The descriptor that becomes readable when there is room again.
+    /// The descriptor that becomes readable when the target has room again.
     ///
     /// # Errors
     ///
@@ -226,9 +226,9 @@ pub struct Summary {
 
 /// The observer of a running fetch.
 pub struct Watch<'a> {
-    /// Shows how far it is.
+    /// Shows the progress.
     pub progress: &'a Progress,
-    /// Says when to stop.
+    /// The signal to stop.
     pub stop: &'a Stop,
     /// Every tick gets a line.
     pub verbose: bool,
@@ -243,14 +243,14 @@ pub struct Watch<'a> {
 /// The behaviour of a fetch without a forwarder.
 #[derive(Clone, Copy, Debug)]
 pub struct Absence {
-    /// It waits so long for one, from when something was verified last.
+    /// The limit of the wait for a forwarder, counted from the last verified content.
     pub patience: Duration,
-    /// It prints nothing about it.
+    /// True if it prints nothing about it.
     pub quiet: bool,
 }
 
-/// Runs a fetch to its end, and returns the time from the first Interest to the last byte.
-/// However it ends, the record says how far it came.
+/// Runs a fetch to its end, and returns the time from the first Interest to the last byte. The
+/// record has the progress even if the fetch fails.
 pub fn run(
     connection: &mut Connection,
     fetch: &mut Fetch,
@@ -432,7 +432,7 @@ fn interrupted(fetch: &Fetch, resumes: bool) -> Failure {
     Failure::new(Kind::Interrupted, message).then(next)
 }
 
-/// The next step after a transfer that did not end; what went to a pipe cannot be resumed.
+/// The next step after a transfer that did not end. Output to a pipe cannot be resumed.
 fn again(resumes: bool) -> &'static str {
     match resumes {
         true => "run the same command again to resume",
@@ -440,7 +440,7 @@ fn again(resumes: bool) -> &'static str {
     }
 }
 
-/// One line for `--verbose`: where the transfer stands, and what its controller thinks.
+/// One line for `--verbose`: the progress of the transfer, and the state of its controller.
 fn state(now: Time, fetch: &Fetch) -> String {
     let (there, fetched) = fetch.bytes();
     let srtt = fetch.rtt().smoothed().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! `weir doctor`: the host, the forwarder and the user's keys, as far as transfers depend on them.
+//! `weir doctor` checks what transfers depend on: the host, the forwarder and the user's keys.
 //!
-//! Functions named `judge` compare values, and read nothing; the others read the values.
+//! Functions named `judge` only compare values; the others read the values.
 
 mod check;
 mod clock;

@@ -1,4 +1,4 @@
-//! How the program ends: exit codes, and what is said with them.
+//! The end of the program: exit codes, and the messages for them.
 
 use net::text::without_error_numbers;
 use schemars::JsonSchema;
@@ -121,14 +121,14 @@ struct ErrorObject<'a> {
 pub struct Failure {
     word: Word,
     message: String,
-    /// The next step; empty if that is not known.
+    /// The next step; empty if it is unknown.
     next: String,
-    /// People see it from the output already, or have stopped reading.
+    /// The output shows the failure already, or its reader has ended.
     is_silent: bool,
 }
 
 impl Failure {
-    /// A failure with its message: what happened, where.
+    /// A failure with its message: the event and its place.
     #[expect(clippy::needless_pass_by_value, reason = "callers hand over errors that they own")]
     pub fn new(word: impl Into<Word>, message: impl ToString) -> Failure {
         let message = without_error_numbers(&message.to_string());
@@ -140,7 +140,7 @@ impl Failure {
         Failure { is_silent: true, ..Failure::new(word, message) }
     }
 
-    /// The same failure, with what to do next behind it.
+    /// The same failure, with the next step appended.
     #[must_use]
     pub fn then(mut self, next: &str) -> Failure {
         if !self.next.is_empty() && !next.is_empty() {

@@ -1,7 +1,7 @@
 //! Other crates' errors as failures of the program: the exit code, and the next step for the user.
 //!
-//! An error says what happened and where. The next step depends on the program, so it is added
-//! here, unless the error knows it.
+//! An error states the event and its place. The next step depends on the program, so it is added
+//! here, unless the error has it.
 
 use crate::exit::{Failure, Kind, Word};
 use crate::file::SinkError;

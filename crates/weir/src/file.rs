@@ -1,4 +1,4 @@
-//! Files on both ends: what is published from, and what is fetched into.
+//! Files on both ends: the sources of publications and the targets of fetches.
 
 mod journal;
 mod part;

@@ -1,4 +1,4 @@
-//! Folders as trees: what is published from, and what is fetched into.
+//! Folders as trees: the sources of publications and the targets of fetches.
 
 mod catalogue;
 mod disk;

@@ -7,7 +7,7 @@
 //! origin has a document with the headers of its answer, which [`mirror`] reads first. The fetch is
 //! that of `weir get`, one for each request, on a thread of its own ([`answer`]). A pipe of limited
 //! size connects it to the client ([`crate::file::pipe`]), and the fetch requests no more than
-//! fits. An upload takes the other way, into a store ([`uploads`], [`receive`]). A client that asks
+//! fits. An upload takes the other way, into a store ([`uploads`], [`receive`]). A client
 //! gets nothing, not even a status, before a part of the object has been verified.
 
 mod answer;

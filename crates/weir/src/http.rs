@@ -1,6 +1,6 @@
 //! Requests and answers of `weir gateway`, as pure functions of their bytes.
 //!
-//! [`router::guard`] decides whether the sender may ask at all, [`ask`] reads what it asks for,
+//! [`router::guard`] decides whether the sender may send requests at all, [`ask`] reads a request,
 //! [`plan`] plans the answer when the object is known, and [`timing`] describes its origin. [`put`]
 //! reads uploads.
 

@@ -63,7 +63,7 @@ pub fn new_key(identity: &Name, kind: KeyType, default: bool) -> Result<Certific
     Ok(certificate)
 }
 
-/// Makes a key that is to be shared, and says where it is.
+/// Makes a key to be shared, and returns its path.
 pub fn new_shared(identity: &Name) -> Result<(StoredShared, PathBuf), Failure> {
     let (secret, id) = (Zeroizing::new(random()?), random()?);
     let shared = StoredShared::generate(identity.as_ref(), &secret, &id);

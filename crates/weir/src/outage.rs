@@ -20,7 +20,7 @@ pub struct Outage<'a> {
 pub struct Notes<'a> {
     /// The command, such as `weir put`.
     pub command: &'static str,
-    /// Says when to stop.
+    /// The signal to stop.
     pub stop: &'a Stop,
     /// Where lines go; `None`: nowhere.
     pub progress: Option<&'a Progress>,
@@ -55,7 +55,7 @@ impl<'a> Outage<'a> {
         Outage { notes: Notes { command, stop, progress }, reconnect: Reconnect::new(now) }
     }
 
-    /// The connection was of use: the next one that is lost is tried again soon.
+    /// The connection was of use: after its loss, the next attempt comes soon.
     pub fn was_useful(&mut self) {
         self.reconnect.was_useful();
     }

@@ -18,11 +18,11 @@ use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-/// Prints a result on standard output. Text of peers and of others' files may be in it: control
+/// Prints a result on standard output. It may contain text of peers and of others' files: control
 /// characters are escaped.
 ///
 /// # Errors
-/// It cannot be written. A reader who has seen enough, such as `head`, gets no message.
+/// It cannot be written. If the reader has ended, as `head` does, the error has no message.
 pub fn result(text: &str) -> Result<(), Failure> {
     raw(&net::text::visible_lines(text))
 }
@@ -49,7 +49,7 @@ pub fn lines(text: &str) -> Vec<String> {
     folded(text, width(std::io::stdout()).unwrap_or(usize::MAX))
 }
 
-/// A text in lines of at most so many letters, divided between words where possible. A text that
+/// A text in lines of at most `room` letters, divided between words where possible. A text that
 /// fits stays as it is.
 fn folded(text: &str, room: usize) -> Vec<String> {
     if text.chars().count() <= room {
@@ -72,7 +72,7 @@ fn folded(text: &str, room: usize) -> Vec<String> {
             line.push(' ');
         }
         line.push_str(word);
-        // A word that is wider than the terminal would be divided by it anyway.
+        // The terminal would divide a word wider than itself anyway.
         while line.chars().count() > room.max(1) {
             let rest = line.split_off(line.char_indices().nth(room.max(1)).map_or(0, |(at, _)| at));
             lines.push(std::mem::replace(&mut line, rest));
@@ -82,7 +82,7 @@ fn folded(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// The message, for programs, of a failure because nothing reads the output.
+/// The message, for programs, of a failure because the reader of the output has gone.
 pub const READER_GONE: &str = "the reader of the output has gone";
 
 /// The failure of standard output.
@@ -150,13 +150,13 @@ fn ascii(json: &str) -> String {
     out
 }
 
-/// The columns of a terminal; `None` if `stream` is none.
+/// The columns of a terminal; `None` if `stream` is not a terminal.
 pub fn width(stream: impl std::os::fd::AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;
     (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
-/// The rows of a terminal; `None` if `stream` is none.
+/// The rows of a terminal; `None` if `stream` is not a terminal.
 pub fn height(stream: impl std::os::fd::AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;
     (size.ws_row > 0).then_some(size.ws_row.into())

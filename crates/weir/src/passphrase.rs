@@ -1,4 +1,4 @@
-//! Passphrases: the first line of a file, or what is typed at the terminal without being shown.
+//! Passphrases: the first line of a file, or hidden input of the terminal.
 
 use crate::exit::{Failure, Kind};
 use crate::signals::Stop;
@@ -11,13 +11,13 @@ use zeroize::Zeroizing;
 /// A passphrase in memory, overwritten when it is dropped.
 pub type Passphrase = Zeroizing<String>;
 
-/// A longer line is none.
+/// The maximum length of a passphrase.
 const MOST: u64 = 4096;
 
-/// A passphrase that exists.
+/// An existing passphrase.
 ///
 /// # Errors
-/// The file cannot be read, or there is no terminal.
+/// The file cannot be read, or the program has no terminal.
 pub fn known(file: Option<&Path>) -> Result<Passphrase, Failure> {
     match file {
         Some(path) => first_line(path),
@@ -54,7 +54,7 @@ fn typed(prompt: &str) -> Result<Passphrase, Failure> {
         .write(true)
         .open("/dev/tty")
         .map_err(|error| no_terminal(&error))?;
-    // A signal must not end the process while the terminal shows nothing of what is typed.
+    // A signal must not end the process while the terminal hides its input.
     let stop = Stop::listen().map_err(|error| no_terminal(&error))?;
     let typed = hidden_line(&mut terminal, prompt, &stop);
     if stop.requested() {

@@ -15,13 +15,14 @@ use transport::publish::{Preparation, Publication, Publish, PublishError};
 /// Answers wait for this long at most where the rate is limited: half of the lifetime of most
 /// Interests, so that an answer still finds its Interest pending.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
-/// However low the rate is, so many may wait: what a consumer asks for at once at its start.
+/// The least number of answers that may wait at any rate: a consumer's first Interests come at
+/// once.
 const FEWEST_WAITING: u64 = 64;
 
 /// Answers whose bytes are on their way are tried again after this time.
 const RETRY: Duration = Duration::from_millis(1);
 
-/// How often signals, changed files and the end are looked at.
+/// The interval at which signals, changed files and the end are looked at.
 const TICK: Duration = Duration::from_millis(250);
 
 /// The message of an interruption before the first answer.
@@ -52,7 +53,7 @@ pub fn digest(
     client::parts::digest(preparation, at, &|| stop.requested())
 }
 
-/// A producer, and the limit of what it sends.
+/// A producer, and the limit of its rate.
 struct Driven<'a> {
     publish: &'a mut Publish,
     limit: &'a mut Limit,
@@ -92,7 +93,7 @@ impl Endpoint for Driven<'_> {
 
 /// The content of a producer, which may change while it is served.
 pub trait Content {
-    /// Called several times a second: replaces what has changed.
+    /// Called several times a second: replaces changed content.
     ///
     /// # Errors
     /// Serving must end.
@@ -103,7 +104,7 @@ pub trait Content {
         Vec::new()
     }
 
-    /// The prefixes of which nothing is left, since the last call.
+    /// The prefixes without content, since the last call.
     fn old_prefixes(&mut self) -> Vec<Name> {
         Vec::new()
     }
@@ -111,15 +112,15 @@ pub trait Content {
 
 /// The observer of a producer.
 pub struct Look<'a> {
-    /// Shows how much was sent.
+    /// Shows the number of sent bytes.
     pub progress: &'a Progress,
-    /// Says when to stop.
+    /// The signal to stop.
     pub stop: &'a Stop,
     /// Every tick in which something was answered gets a line.
     pub verbose: bool,
 }
 
-/// One line for `--verbose`: what came and what became of it.
+/// One line for `--verbose`: the received Interests and their results.
 fn state(now: Time, publish: &Publish) -> String {
     let stats = publish.stats();
     format!(
@@ -135,20 +136,20 @@ fn state(now: Time, publish: &Publish) -> String {
     )
 }
 
-/// How long, and how fast, a producer serves.
+/// The end and the rate of serving.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServeSettings {
     /// It ends this long after its last answer.
     pub linger: Option<Duration>,
-    /// The maximum rate of what it sends.
+    /// The maximum rate of sent bytes.
     pub rate: Option<Rate>,
 }
 
 /// The registration that a forwarder needs before it forwards Interests to this program.
 pub type Greet<'a> = dyn FnMut(&mut Connection) -> Result<(), CommandError> + 'a;
 
-/// Serves until interrupted, or for `linger` after the last answer. A forwarder that goes away is
-/// waited for, and greeted when it is back.
+/// Serves until interrupted, or for `linger` after the last answer. Waits for a forwarder that goes
+/// away, and registers again when it is back.
 pub fn serve(
     connection: &mut Connection,
     publish: &mut Publish,

@@ -13,7 +13,7 @@ use probe::Probe;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-/// How long a peer that did not answer is waited for once more, to say what is wrong with it.
+/// The time for which a silent peer is awaited once more, to report the reason.
 const LAST_LOOK: Duration = Duration::from_secs(1);
 
 /// A connection to a forwarder, and that forwarder if it runs in this process.
@@ -33,8 +33,8 @@ impl Reach {
     /// For a command that fetches.
     ///
     /// # Errors
-    /// The daemon cannot be used, the host of a peer is not found, all peers reject, or there is
-    /// neither a daemon nor a network.
+    /// The daemon cannot be used, the host of a peer is not found, all peers reject, or this host
+    /// has neither a daemon nor a network.
     pub fn consumer(args: &ReachArgs) -> Result<Reach, Failure> {
         if let Some(reach) = Reach::daemon(args)? {
             return Ok(reach);
@@ -42,7 +42,7 @@ impl Reach {
         let mut plan = Plan { peers: resolve(&args.peer)?, ..Plan::default() };
         if plan.peers.is_empty() {
             plan.interfaces = interfaces()?;
-            // Groups do not reach programs of this host. `weir share` may be one of them.
+            // Multicast does not reach programs of this host, such as `weir share`.
             let here = FaceUri::udp((Ipv4Addr::LOCALHOST, DEFAULT_PORT).into());
             let mut probe = Probe::new(&here);
             probe.look();
@@ -108,7 +108,7 @@ impl Reach {
         Ok(Reach { connection, inside: Some(Inside { forwarder, plan }) })
     }
 
-    /// The failure of a fetch; if no peer has sent anything, that is the reason.
+    /// The failure of a fetch. If no peer has sent anything, this is the reason.
     pub fn explain(&mut self, failure: Failure) -> Failure {
         let Some(inside) = &self.inside else { return failure };
         if !matches!(failure.kind(), Kind::NotFound | Kind::Failed) {

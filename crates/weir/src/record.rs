@@ -1,4 +1,4 @@
-//! `weir get --record`: how a transfer goes, a line of JSON at a time.
+//! `weir get --record`: the progress of a transfer, a line of JSON at a time.
 
 use crate::exit::{Failure, Kind};
 use control::{Duration, Time};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use transport::Meter;
 use transport::fetch::Fetch;
 
-/// A record that is being written.
+/// A record under way.
 pub struct Record {
     path: PathBuf,
     file: BufWriter<File>,

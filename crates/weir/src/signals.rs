@@ -23,8 +23,8 @@ impl Drop for Needed {
 }
 
 impl Stop {
-    /// Listens from now on. A second signal ends the process at once, so that a program that hangs
-    /// can still be stopped.
+    /// Starts listening. A second signal ends the process at once, so that a hanging program can
+    /// still be stopped.
     ///
     /// # Errors
     /// A system call fails.
@@ -57,8 +57,7 @@ impl Stop {
         self.reasons[0].store(true, Ordering::Relaxed);
     }
 
-    /// `input`, as long as no signal has come: reading from a terminal or a pipe can block without
-    /// end.
+    /// `input` until a signal comes: reading from a terminal or a pipe can block without end.
     pub fn interrupts<'a, R: Read + AsFd>(&'a self, input: &'a mut R) -> impl Read {
         Interruptible { input, stop: self }
     }
@@ -78,7 +77,7 @@ impl Stop {
     }
 }
 
-/// How long a signal may go unnoticed that came between a look and the wait behind it.
+/// The time for which a signal between a look and the wait behind it may go unnoticed.
 pub const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 struct Interruptible<'a, R> {

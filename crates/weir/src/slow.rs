@@ -6,8 +6,8 @@ use transport::fetch::Stats;
 /// Interests and answers are compared over this time, the default patience.
 const PERIOD: Duration = Duration::from_secs(30);
 
-/// With fewer Interests than this in a period nothing is said: a slow link has few, and a timeout
-/// more or less is nothing there.
+/// With fewer Interests than this in a period, nothing is reported: a slow link has few, and single
+/// timeouts mean nothing there.
 const FEWEST: u64 = 20;
 
 /// The Interests and Data of a transfer when the period began.
@@ -19,7 +19,7 @@ pub struct Slowness {
 }
 
 impl Slowness {
-    /// From now on.
+    /// Begins a period at `now`.
     pub fn new(now: Time) -> Slowness {
         Slowness { since: now, interests: 0, data: 0 }
     }
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(slowness.look(at(29), &stats(1000, 50)), None, "not yet");
         let line = slowness.look(at(30), &stats(1000, 50)).unwrap();
         assert!(line.contains("50 of 1000 Interests"), "{line}");
-        // The next period is judged by itself.
+        // The next period is judged alone.
         assert_eq!(slowness.look(at(60), &stats(1100, 148)), None);
         assert!(slowness.look(at(90), &stats(1200, 150)).is_some());
     }

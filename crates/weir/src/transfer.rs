@@ -25,7 +25,7 @@ pub struct Transfers {
 
 impl Transfers {
     /// # Errors
-    /// There is no such scheme, or no such key.
+    /// The scheme or the key does not exist.
     pub fn new(args: &TransferArgs) -> Result<Transfers, Failure> {
         let choice = choice(args)?;
         // A scheme without a controller fails here, not at the first fetch.
@@ -73,8 +73,8 @@ impl Transfers {
         self.policy.needs_key()
     }
 
-    /// The certificates of a chain that are anchors, or are verified by one. Each certificate has
-    /// the key of the signature before it.
+    /// The certificates of a chain that are anchors, or verified by one. Each certificate has the
+    /// key of the signature before it.
     pub fn certified(&self, chain: Vec<Certificate>) -> Vec<Certificate> {
         certified(&at_present(&self.policy), chain)
     }
@@ -102,7 +102,7 @@ impl Transfers {
         self.fetch_by(config, |controller| controller)
     }
 
-    /// The same, under what `by` makes of the controller.
+    /// The same, with the controller that `by` returns.
     ///
     /// # Errors
     /// The scheme has no controller.
@@ -129,7 +129,7 @@ fn certified(policy: &TrustPolicy, chain: Vec<Certificate>) -> Vec<Certificate> 
         if !is_anchor && !matches!(policy.verify(&data), Ok(Proof::Key(_))) {
             continue;
         }
-        // The pool takes it only if there is none of that name that was verified.
+        // The pool rejects it if it has another verified certificate of that name.
         if policy.offer(&data).is_ok() {
             good.push(certificate);
         }
@@ -235,7 +235,7 @@ mod tests {
         let named = alone("/site", 9);
         let forged = issued(&alone("/site/group/member", 3), &named, 9);
         assert_eq!(certified(&policy, vec![forged, named]), []);
-        // The forgeries are not what a later certificate is verified by.
+        // The forgeries do not verify later certificates.
         assert_eq!(certified(&policy, good.clone()), good);
     }
 

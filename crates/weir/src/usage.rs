@@ -46,8 +46,8 @@ fn command(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> String {
     words
 }
 
-/// The reader writes paragraphs: the mistake, tips, the usage, where there is more. The mistake and
-/// the tips make the line, and the command whose help is named.
+/// clap writes paragraphs: the mistake, tips, the usage, the place of more help. The mistake and
+/// the tips make the line; the next step names the command with the help.
 fn in_one_line(text: &str, command: &str) -> Failure {
     let (mut mistake, mut next) = (String::new(), Vec::new());
     for paragraph in text.split("\n\n") {

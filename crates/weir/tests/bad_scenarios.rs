@@ -62,7 +62,7 @@ fn reported(text: &[u8]) -> String {
     String::from_utf8(check.stderr).expect("text")
 }
 
-/// The lines that say a mistake: those with the file's name and a place.
+/// The lines that report mistakes: those with the file's name and a place.
 fn mistakes(reported: &str) -> Vec<&str> {
     reported.lines().filter(|line| line.starts_with("s.toml:")).collect()
 }
@@ -113,7 +113,7 @@ const CASES: &[Case] = &[
         "at = \"b\"\nprefix = \"/w\"",
         &[("s.toml:20:8: ", "`b` has no route to `/x`; join it to a producer by links")],
     ),
-    // Several: what follows from a mistake is none of its own.
+    // Several: consequences of a mistake are not reported.
     (
         "rate = \"10 Mbit/s\"\nmarker = \"codel\"",
         "rate = \"0 Mbit/s\"\nmarker = \"codle\"\nqueue = \"5 pakets\"",

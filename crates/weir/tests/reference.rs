@@ -1,4 +1,4 @@
-//! The committed manual of the commands is what the command line's reader knows of them.
+//! The committed manual of the commands is equal to the one generated from the command line.
 
 #[path = "../src/cli.rs"]
 mod cli;

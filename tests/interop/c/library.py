@@ -174,7 +174,7 @@ class Library(unittest.TestCase):
         self.assertIn("/c/none", said)
 
     def test_a_member_in_c_without_a_thread_fails(self):
-        """The system starts no thread for it; its exit status tells."""
+        """The system starts no thread for it; its exit status shows the error."""
         self.key("/c/lab")
         failing = self.folder / "failing.c"
         failing.write_text("int __wrap_pthread_create(void) { return 11; }\n")

@@ -116,7 +116,7 @@ const lookUp = async (object, file) => {
 
 const verbs = {
     async serve(name, file, certificate, kind) {
-        // It takes whoever is at a WebSocket for far away, and would ask below /localhop.
+        // It takes each client of a WebSocket for a remote one, and would ask below /localhop.
         nfdmgmt.enableNfdPrefixReg(face, { prefix: nfdmgmt.localhostPrefix });
         const signer = certificate ? await signing(name, certificate, kind) : digestSigning;
         const server = serveVersioned(name, new FileChunkSource(file), { signer });

@@ -121,7 +121,7 @@ def link(wire):
     if wire[0] == 0x64:
         packet = parse_lp_packet_v2(wire)
     else:
-        # A bare Interest or Data, which python-ndn's dispatcher tells apart by its first byte.
+        # A bare Interest or Data, which python-ndn's dispatcher distinguishes by its first byte.
         packet = LpPacketValue()
         packet.fragment = wire
     number = int.from_bytes

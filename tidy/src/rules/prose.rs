@@ -8,6 +8,9 @@ const OPENINGS: &[&str] = &["What", "Who", "Whoever", "Whom", "Whose", "Whether"
 /// Words for people. A packet or a program has a noun of the field.
 const PEOPLE: &[&str] = &["anybody", "everybody", "nobody", "somebody", "whoever", "whomever"];
 
+/// Phrases in place of a number. Name the number instead.
+const AMOUNTS: &[[&str; 2]] = &[["so", "many"], ["so", "much"]];
+
 /// The longest sentence of a document, in words.
 const LONGEST: usize = 45;
 
@@ -19,6 +22,10 @@ const OPENINGS_LEFT: &[&str] = &[];
 
 /// Places that still have people in their text. A place leaves the list with the last one.
 const PEOPLE_LEFT: &[&str] = &[];
+
+/// Places that still have amounts without a noun. A place leaves the list with the last one.
+const AMOUNTS_LEFT: &[&str] =
+    &["crates/forwarder/", "crates/scenario/src/result/", "crates/transport/"];
 
 /// Documents whose sentences are still too long.
 const LENGTH_LEFT: &[&str] = &["docs/studies/"];
@@ -63,6 +70,22 @@ pub fn people(repository: &Repository) -> Vec<Finding> {
         }
     }
     without(repository, found, PEOPLE_LEFT)
+}
+
+/// No document or comment has a phrase such as "so many" in place of a number.
+pub fn amounts(repository: &Repository) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (file, sentence) in sentences(repository, &["rs", "md", "py", "sh", "toml"]) {
+        for pair in sentence.windows(2) {
+            let [(line, first), (_, second)] = pair else { continue };
+            let words = [first, second].map(|word| plain(word).to_lowercase());
+            if AMOUNTS.iter().any(|amount| *amount == words) {
+                let advice = "write `the number of`, or name the parameter";
+                found.push(file.finding(*line, format!("`{} {}`: {advice}", words[0], words[1])));
+            }
+        }
+    }
+    without(repository, found, AMOUNTS_LEFT)
 }
 
 /// Sentences of documents are short, each of them and on average.
@@ -241,6 +264,13 @@ mod tests {
     fn people_are_found() {
         assert_eq!(found(people, "docs/a.md", "Somebody, or\n*nobody's* cat.\n"), [1, 2]);
         assert_eq!(found(people, "docs/a.md", "A body says `not by anybody`.\n"), []);
+    }
+
+    #[test]
+    fn an_amount_is_found_across_lines() {
+        let code = "/// So many bytes.\n// At most so\n// much, or so.\n// Many are.\n";
+        assert_eq!(found(amounts, "crates/new/src/a.rs", code), [1, 2]);
+        assert_eq!(found(amounts, "crates/new/src/a.rs", "let a = \"so many\";\n"), []);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use transport::fetch::{Fetch, ObjectInfo, Resume, Sink, Status};
 
-/// How often the end is looked at, where the bell does not ring.
+/// The interval at which the end is looked at, if the bell does not ring.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The receiver of a fetch.
@@ -99,7 +99,7 @@ impl Feed {
     }
 }
 
-/// Ends the queue, if nothing else did.
+/// Ends the queue if it has not ended yet.
 struct End<'a>(&'a Queue);
 
 impl Drop for End<'_> {

@@ -9,8 +9,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Bytes that wait for the program at most.
 const MOST: u64 = 8_000_000;
-/// The most bytes that a block takes besides its content: its place in the list, which may be twice
-/// as long as needed, and the allocator's share.
+/// The maximum number of bytes that a block takes besides its content: its place in the list, which
+/// may be twice as long as needed, and the allocator's share.
 const EACH: u64 = 128;
 
 /// The object of a fetch.

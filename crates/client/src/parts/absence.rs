@@ -5,15 +5,16 @@ use control::{Duration, Time};
 use net::client::{CommandError, ConnectError, Connection};
 use transport::fetch::Fetch;
 
-/// How long a fetch waits for a forwarder: its patience, counted from the last progress.
+/// The limit of the wait for a forwarder: the fetch's patience, counted from the last progress.
 #[derive(Debug)]
 pub struct Absence {
     reconnect: Reconnect,
     patience: Duration,
-    /// When it was without a forwarder first since something came, and how much had come.
+    /// The time of the first loss of the forwarder since the last progress, and the bytes until
+    /// then.
     since: Time,
     bytes: u64,
-    /// When the connection was made that it has, or had last.
+    /// The time at which its present or last connection was made.
     back_at: Time,
 }
 
@@ -38,7 +39,7 @@ impl Absence {
         program: &dyn Surroundings,
     ) -> Result<Outcome, CommandError> {
         let (bytes, now) = (fetch.bytes().1, connection.now());
-        // A forwarder that comes and goes, and brings nothing, is as good as none.
+        // A forwarder that comes and goes without any progress counts as absent.
         let came = std::mem::replace(&mut self.bytes, bytes) != bytes;
         if came {
             self.reconnect.was_useful();

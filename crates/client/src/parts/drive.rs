@@ -16,7 +16,7 @@ pub trait Host {
     /// Bytes that the sink takes now, if it has a limit.
     fn room(&self) -> Option<Size>;
 
-    /// The sink has what it wants, though there may be more.
+    /// True if the sink needs no more, though there may be more.
     fn is_satisfied(&self) -> bool;
 
     /// The maximum rate.
@@ -34,7 +34,7 @@ pub trait Host {
     /// The fetch is to end.
     fn look(&mut self, now: Time, fetch: &Fetch) -> Result<(), Self::Failure>;
 
-    /// Called after each turn over a connection that goes on.
+    /// Called after each turn, while the connection lasts.
     ///
     /// # Errors
     /// The fetch is to end.
@@ -43,7 +43,7 @@ pub trait Host {
     /// The connection was lost before the fetch was over: makes another.
     ///
     /// # Errors
-    /// There is none.
+    /// No forwarder is there.
     fn lost(
         &mut self,
         connection: &mut Connection,

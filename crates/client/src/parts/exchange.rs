@@ -1,4 +1,4 @@
-//! One Interest, and what came of it.
+//! One Interest, and its result.
 
 use control::{Duration, Time};
 use net::client::Endpoint;
@@ -53,13 +53,13 @@ impl<'a> Exchange<'a> {
         self.interest.len()
     }
 
-    /// True if there is an answer.
+    /// True once an answer has come.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.answer.is_some()
     }
 
-    /// The answer, if there is one.
+    /// The answer, if one has come.
     #[must_use]
     pub fn into_answer(self) -> Option<Answer> {
         self.answer

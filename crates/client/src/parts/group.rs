@@ -30,7 +30,7 @@ use sync::{Config, Limits, Member, Stream, Vector};
 use transport::publish::{Publication, Publish};
 use trust::{Trust, Verdict};
 
-/// How long caches may answer with a publication. It never changes.
+/// The time for which caches may answer with a publication. It never changes.
 const FRESHNESS_MS: u64 = 3_600_000;
 /// The bytes that the packet around a publication in history takes, besides names.
 const AROUND: usize = 128;
@@ -50,9 +50,9 @@ pub struct Options {
     pub signer: Signer,
     /// The accepted signers.
     pub policy: TrustPolicy,
-    /// Publications of each member that are fetched on joining, from 1 to [`MOST_PACKETS`].
+    /// The number of publications of each member to fetch on joining, from 1 to [`MOST_PACKETS`].
     pub history: u64,
-    /// Own publications that are kept for others, up to [`MOST_PACKETS`].
+    /// The number of own publications kept for others, up to [`MOST_PACKETS`].
     pub keep: usize,
     /// Random numbers.
     pub rng: Rng,
@@ -60,7 +60,7 @@ pub struct Options {
     pub clock: Box<dyn Fn() -> u64 + Send>,
 }
 
-/// Something that has happened.
+/// An event in the group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A verified state vector was received.
@@ -164,7 +164,7 @@ impl Participant {
     }
 
     /// The prefixes to register besides the group: those that are not below it. Longer ones would
-    /// hide the routes that lead to other members. The certificates of `keys` are served.
+    /// hide the routes to other members. The certificates of `keys` are served.
     #[must_use]
     pub fn prefixes(&self, keys: &[Name]) -> Vec<Name> {
         let own = wire::publications(&self.member.own().name, &self.group);
@@ -196,7 +196,7 @@ impl Participant {
         self.kept.unfetched()
     }
 
-    /// The number of those of them that are still kept.
+    /// The number of those that are still kept.
     #[must_use]
     pub fn awaited(&self) -> usize {
         self.kept.awaited()
@@ -230,7 +230,7 @@ impl Participant {
     /// that fits now must not fail later.
     ///
     /// # Errors
-    /// It does not: the bytes that the packet would have, with the one around it in history.
+    /// It does not fit. The error has the size of the packet, with the one around it in history.
     pub fn check(&self, content: Bytes) -> Result<(), usize> {
         self.fitting(u64::MAX, content).map(drop)
     }
@@ -266,8 +266,8 @@ impl Participant {
         self.second_vector = Some(now + SECOND_VECTOR);
     }
 
-    /// While it is paused, no publication is asked for that was not asked for before. Vectors are
-    /// taken, and what they claim is remembered as ranges of numbers.
+    /// While it is paused, no further publications are requested. Vectors are taken, and their
+    /// claims are remembered as ranges of numbers.
     pub fn pause(&mut self, is_paused: bool) {
         self.is_paused = is_paused;
         self.asker.pause(is_paused);
@@ -333,7 +333,7 @@ impl Participant {
         }
     }
 
-    /// Asks for publications that are wanted, unless it is paused.
+    /// Requests wanted publications, unless it is paused.
     fn ask(&mut self, now: Time) {
         while !self.is_paused
             && let Some(stream) = self.wanting.pop_first()
@@ -344,12 +344,12 @@ impl Participant {
             while let Some((seq, is_old)) = self.streams.next_wanted(&stream) {
                 let name = wire::publication(&stream, &self.group, seq);
                 if !self.asker.ask(now, name, is_old) {
-                    // It has its part of what is asked for: the end of one makes room.
+                    // The stream has its share of the Interests: the end of one makes room.
                     self.streams.put_back(&stream, seq);
                     break;
                 }
             }
-            // Some that were wanted may have come meanwhile.
+            // Some of the wanted ones may have come meanwhile.
             let outcome = self.streams.release(&stream);
             self.report(&stream, outcome);
         }
@@ -367,7 +367,7 @@ impl Participant {
         }
     }
 
-    /// Takes a packet that was asked for.
+    /// Takes a requested packet.
     fn packet(&mut self, now: Time, wanted: Name, packet: &Bytes) {
         let Ok(data) = Data::decode(packet) else { return };
         let data = statement::unpacked(&data).unwrap_or(data);
@@ -396,7 +396,7 @@ impl Participant {
         }
     }
 
-    /// Takes a wrong packet in place of one that was asked for.
+    /// Takes a wrong packet in place of the requested one.
     fn wrong(&mut self, now: Time, wanted: Name, why: String, times: u32) {
         self.reject(why, false);
         let is_prefix = wire::parse_publication(wanted.as_ref(), &self.group).is_none();
@@ -421,7 +421,7 @@ impl Participant {
             let outcome = self.streams.absent(&stream, seq);
             return self.release(&stream, outcome);
         }
-        // Certificates: nothing that waits for them can be verified.
+        // Certificates: packets that wait for them cannot be verified.
         for (waiting, _) in self.trust.released(name) {
             // A sender without a key can name any certificate: those are one reason.
             let why = match &waiting {
@@ -438,7 +438,7 @@ impl Participant {
     }
 
     fn release(&mut self, stream: &Stream, outcome: Outcome) {
-        // Others may be asked for now.
+        // Others may be requested now.
         self.wanting.insert(stream.clone());
         self.report(stream, outcome);
     }
@@ -463,8 +463,8 @@ fn next_rng(rng: &mut Rng) -> Rng {
     Rng::stream(rng.next_u64(), &["group"])
 }
 
-/// The bounds of the vector: what a sync Interest has room for besides the names of the group, of
-/// this member and of its key. Other members need places, with names as long as this one's.
+/// The bounds of the vector: the room of a sync Interest besides the names of the group, of this
+/// member and of its key. Other members need places, with names as long as this one's.
 fn limits(options: &Options) -> Result<Limits, usize> {
     let Options { group, own, signer, .. } = options;
     let mut vector = Vector::new();
@@ -536,7 +536,7 @@ impl Endpoint for Participant {
     fn next_deadline(&mut self, now: Time) -> Option<Time> {
         // Streams may have got room since the last Interest was sent.
         let asks = (!self.is_paused && !self.wanting.is_empty()).then_some(now);
-        // A vector that is due is sent at the beginning of the next turn.
+        // A due vector is sent at the beginning of the next turn.
         let vector = Some(self.member.next_deadline().max(now));
         let deadlines = [self.asker.next_deadline(), asks, vector, self.second_vector];
         deadlines.into_iter().flatten().min()

@@ -36,7 +36,7 @@ pub enum KeysError {
     NoAnchor {
         /// The given text.
         anchor: String,
-        /// Why it is no name.
+        /// The reason why it is not a name.
         why: UriError,
     },
     /// A file of rules is one of several anchors.
@@ -55,7 +55,7 @@ pub enum KeysError {
     NoCertificate {
         /// The given text.
         anchor: String,
-        /// Why it is none.
+        /// The reason why it is not a certificate.
         error: CertificateError,
     },
     /// The rules cannot be used.
@@ -98,7 +98,7 @@ fn key_dir_of(own: Option<OsString>, home: Option<PathBuf>) -> Result<PathBuf, K
     Ok(home.ok_or(KeysError::NoHome)?.join("keys"))
 }
 
-/// The user's key chain, if there is one: looking for keys makes no directory for them.
+/// The user's key chain, if it exists: looking for keys makes no directory for them.
 ///
 /// # Errors
 /// It cannot be read.
@@ -106,8 +106,8 @@ pub fn keychain() -> Result<Option<KeyChain>, KeysError> {
     keychain_in(key_dir()?)
 }
 
-/// A directory that cannot be seen is no missing one: its keys would not sign, and not verify. Nor
-/// is one behind a link that leads nowhere, such as to a disk that is not mounted.
+/// An unreadable directory is not a missing one: its keys would not sign, and not verify. The same
+/// holds for a directory behind a dangling link, such as one to a disk that is not mounted.
 fn keychain_in(dir: PathBuf) -> Result<Option<KeyChain>, KeysError> {
     let is_link = |path: &Path| path.is_symlink() && !path.exists();
     match std::fs::metadata(&dir) {
@@ -128,10 +128,10 @@ pub fn pib() -> Result<Option<Pib>, KeyChainError> {
     places.map(|places| Pib::open(&places.pib, &places.tpm)).transpose()
 }
 
-/// The user's key of this name, or of this identity; if there is none, that of ndn-cxx.
+/// The user's key of this name, or of this identity; if the user has none, that of ndn-cxx.
 ///
 /// # Errors
-/// There is none, or it cannot be used.
+/// The key does not exist, or cannot be used.
 pub fn key(name: &Name) -> Result<StoredKey, KeysError> {
     let dir = key_dir()?;
     let found = match keychain()? {
@@ -151,7 +151,7 @@ pub fn key(name: &Name) -> Result<StoredKey, KeysError> {
 /// The user's shared key of this name, or of this identity.
 ///
 /// # Errors
-/// There is none, or it cannot be used.
+/// The key does not exist, or cannot be used.
 pub fn shared_key(name: &Name) -> Result<StoredShared, KeyChainError> {
     match keychain() {
         Ok(Some(keys)) => keys.get_shared(name.as_ref()),
@@ -162,7 +162,7 @@ pub fn shared_key(name: &Name) -> Result<StoredShared, KeyChainError> {
 /// A key of this name, of either kind: one with a certificate first.
 ///
 /// # Errors
-/// There is none, or it cannot be used.
+/// The key does not exist, or cannot be used.
 pub fn any_key(name: &Name) -> Result<AnyKey, KeysError> {
     let missing = match key(name) {
         Ok(key) => return Ok(AnyKey::Own(Box::new(key))),
@@ -207,7 +207,7 @@ impl AnyKey {
         }
     }
 
-    /// The certificates that consumers can request: the key's, and those above it that are here.
+    /// The certificates that consumers can request: the key's, and the local ones above it.
     fn chain(&self) -> Vec<Certificate> {
         match self {
             AnyKey::Own(key) => chain(&key.certificate),
@@ -216,7 +216,7 @@ impl AnyKey {
     }
 }
 
-/// The user's default key, if there is one.
+/// The user's default key, if it exists.
 fn default_key() -> Result<Option<StoredKey>, KeysError> {
     match keychain()?.map(|keys| keys.get_default()) {
         None | Some(Err(KeyChainError::NoDefault { .. })) => Ok(None),
@@ -240,14 +240,14 @@ pub fn identity_of(wanted: Option<&Name>) -> Result<Option<Name>, KeysError> {
 pub struct Signing {
     /// Signs.
     pub signer: Signer,
-    /// The certificate, and those above it that are here.
+    /// The certificate, and the local ones above it.
     pub chain: Vec<Certificate>,
     /// The default key, if it is for other names; then the signer is a digest.
     pub unused: Option<OutOfScope>,
 }
 
 impl Signing {
-    /// A digest in place of a signature. `unused` is the default key, if there is one.
+    /// A digest in place of a signature. `unused` is the default key, if any.
     fn unsigned(unused: Option<OutOfScope>) -> Signing {
         Signing { signer: Signer::Digest, chain: Vec::new(), unused }
     }
@@ -256,11 +256,11 @@ impl Signing {
 /// The signer of `name`: the wanted key, or the default key if it is for such names, or none, which
 /// leaves a digest.
 ///
-/// Consumers trust a key for names under its identity only, so a signature elsewhere would be
-/// rejected by all that know the key.
+/// Consumers trust a key for names under its identity only, so all consumers that know the key
+/// would reject a signature elsewhere.
 ///
 /// # Errors
-/// The wanted key is not there, or is for other names; or the key chain cannot be read.
+/// The wanted key does not exist, or is for other names; or the key chain cannot be read.
 pub fn signing(wanted: Option<&Name>, name: &Name) -> Result<Signing, KeysError> {
     let key = match wanted {
         Some(wanted) => Some(any_key(wanted)?),
@@ -308,7 +308,7 @@ fn chain(certificate: &Certificate) -> Vec<Certificate> {
 /// accepted as [`security::Proof::Unchecked`].
 ///
 /// # Errors
-/// An anchor cannot be read, or is none.
+/// An anchor cannot be read, or is not valid.
 pub fn policy(trusted: &[String]) -> Result<TrustPolicy, KeysError> {
     if trusted.is_empty() {
         let own = keychain()?.map_or(Ok(Listing::default()), |keys| keys.list())?;

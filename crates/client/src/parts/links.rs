@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 /// As many links as Linux follows (path_resolution(7)).
 const MAX_LINKS: usize = 40;
 
-/// The file that is to be written when `path` is: what a symbolic link leads to, whether there is
-/// something or not, so that a new file can take the name there and the link stays a link.
+/// The file that is to be written when `path` is: the target of a symbolic link, even a missing
+/// one, so that a new file can take the name there and the link stays a link.
 ///
 /// # Errors
 /// Links lead in a circle, or another user has put one into a folder that this user shares.
 pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
-        // Whatever else is wrong with the path shows when it is opened.
+        // Other errors of the path appear when it is opened.
         let Ok(target) = std::fs::read_link(&path) else { return Ok(path) };
         if is_planted(&path)? {
             let why = "a symbolic link of another user of this host is there";

@@ -32,7 +32,7 @@ pub enum NameError {
     },
 }
 
-/// Checks the length in bytes: forwarders drop packets that are too large without an answer.
+/// Checks the length in bytes: forwarders drop larger packets without an answer.
 ///
 /// # Errors
 /// The name is too long.

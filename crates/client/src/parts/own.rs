@@ -1,6 +1,6 @@
-//! Files that no other user of this host may have put there or may write: those that a transfer
-//! keeps beside its target, since what they say has been verified is not verified again, and
-//! records of the user.
+//! Files that no other user of this host may have made or may write. A transfer keeps such files
+//! beside its target: bytes that they list as verified are not verified again. Records of the user
+//! are such files, too.
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -33,8 +33,8 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Opens such a file, if it is there. One of this user that others may write counts for nothing and
-/// is removed.
+/// Opens such a file, if it exists. A file of this user that others may write counts for nothing
+/// and is removed.
 ///
 /// # Errors
 /// It is no regular file, belongs to another user, or cannot be opened.
@@ -65,7 +65,7 @@ fn rejected(why: &str) -> io::Error {
 }
 
 /// Gives a file the permissions that new files of this process have. A complete file needs no
-/// protection from those to whom the user's umask gives it.
+/// protection from the users that the umask permits.
 pub fn share(file: &File) {
     let Some(mask) = umask() else { return };
     // Some file systems have no permissions to be changed.
@@ -80,7 +80,7 @@ pub fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// The permissions of a complete file that has `mode` at its publisher.
+/// The permissions of a complete file whose publisher has `mode`.
 #[must_use]
 pub fn permissions(mode: u16) -> u32 {
     u32::from(mode) & 0o777 & !umask().unwrap_or(OTHERS_WRITE)
@@ -96,7 +96,7 @@ fn umask() -> Option<u32> {
 /// Makes such a file.
 ///
 /// # Errors
-/// There is one already, or it cannot be made.
+/// The file exists already, or cannot be made.
 pub fn make(path: &Path) -> io::Result<File> {
     options().create_new(true).open(path).map_err(named)
 }

@@ -6,15 +6,15 @@ use rustix::event::{Timespec, poll};
 
 /// The pause before the first attempt. Each attempt doubles it.
 const FIRST: Duration = Duration::from_millis(100);
-/// The longest pause: how long a forwarder may be back before a program notices, at most.
+/// The longest pause: the maximum time until the program notices that a forwarder is back.
 const LONGEST: Duration = Duration::from_secs(5);
-/// How long a request to stop may go unnoticed.
+/// The time for which a request to stop may go unnoticed.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The result of connecting again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// There is a connection again.
+    /// The connection has been made again.
     Back,
     /// The program is to stop.
     Stopped,
@@ -50,15 +50,16 @@ pub struct Reconnect {
 }
 
 impl Reconnect {
-    /// For a connection that was made at `now`.
+    /// For a connection made at `now`.
     #[must_use]
     pub fn new(now: Time) -> Reconnect {
-        // Without random numbers the pauses are those of every other program: that costs little.
+        // Without random numbers the pauses are equal to those of other programs, which costs
+        // little.
         let rng = Rng::stream(getrandom::u64().unwrap_or(0), &["outage"]);
         Reconnect { rng, pause: FIRST, connected_at: now }
     }
 
-    /// The connection was of use: the next one that is lost is tried again soon.
+    /// The connection was of use: after its loss, the next attempt comes soon.
     pub fn was_useful(&mut self) {
         self.pause = FIRST;
     }
@@ -129,7 +130,7 @@ fn wait(
         if now >= end {
             return None;
         }
-        // Shorter than the pause: a signal that comes just before the wait does not end it.
+        // Shorter than the pause: a signal just before the wait does not end it.
         let left = end.since(now).min(LOOK);
         let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: left.0 as _ }));
     }
@@ -162,7 +163,7 @@ mod tests {
         }
     }
 
-    /// A connection whose forwarder has gone, and what it was lost by.
+    /// A connection whose forwarder has gone, and the error of the loss.
     fn lost(path: &Path) -> (Connection, ConnectError) {
         let listener = UnixListener::bind(path).unwrap();
         let connection = Connection::open(Address::Unix(path.to_owned())).unwrap();

@@ -7,16 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use transport::publish::Source;
 
-/// Segments are asked for in order, mostly; reading this much at a time saves system calls.
+/// Segments are requested mostly in order; reading this number of bytes at a time saves system
+/// calls.
 const BLOCK: usize = 256 * 1024;
 
-/// A file that is published. It is not read as a whole: memory stays small whatever its size.
+/// A published file. It is not read as a whole: memory stays small whatever its size.
 pub struct FileSource {
     file: File,
     path: PathBuf,
     stamp: Stamp,
     is_named: bool,
-    /// The block that was read last.
+    /// The last block read.
     block: Mutex<Block>,
 }
 
@@ -59,7 +60,7 @@ impl FileSource {
         FileSource::new(file, path.to_owned(), true)
     }
 
-    /// Opens a regular file that is no symbolic link.
+    /// Opens a regular file, but no symbolic link.
     ///
     /// # Errors
     /// As for [`FileSource::open`].
@@ -80,8 +81,8 @@ impl FileSource {
         u64::try_from(all).unwrap_or(0)
     }
 
-    /// Takes all that `input` has, such as standard input, into a temporary file that goes with the
-    /// process, because the producer has to know it all before it can sign.
+    /// Copies all of `input`, such as standard input, into a temporary file that ends with the
+    /// process, because the producer needs all of it before it can sign.
     ///
     /// # Errors
     /// Reading fails, or the temporary file cannot be written.
@@ -100,9 +101,9 @@ impl FileSource {
         Ok(FileSource { file, path, stamp, is_named, block: Mutex::default() })
     }
 
-    /// The version under which the file is published: when it was last modified, in milliseconds
-    /// since 1970. A file that has not changed has the same version, segments and signatures when
-    /// it is published again, so that interrupted transfers resume after a producer's restart.
+    /// The version under which the file is published: the time of its last change, in milliseconds
+    /// since 1970. An unchanged file has the same version, segments and signatures when it is
+    /// published again, so that interrupted transfers resume after a producer's restart.
     #[must_use]
     pub fn version(&self) -> u64 {
         let (seconds, nanoseconds) = self.stamp.modified;
@@ -121,7 +122,7 @@ impl FileSource {
     }
 }
 
-/// Tells whether a published file has changed.
+/// Detects changes of a published file.
 pub struct Watch {
     file: File,
     path: PathBuf,
@@ -131,7 +132,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The file's path, if it is no longer what it was.
+    /// The file's path, if the file has changed.
     #[must_use]
     pub fn changed(&self) -> Option<&Path> {
         let same = Stamp::of(&self.file).is_ok_and(|stamp| stamp == self.stamp);

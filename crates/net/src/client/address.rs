@@ -14,7 +14,7 @@ pub const TRANSPORT_VARIABLE: &str = "NDN_CLIENT_TRANSPORT";
 /// Where older forwarders listen.
 const OLDER_SOCKETS: [&str; 3] = ["/run/nfd.sock", "/var/run/nfd.sock", "/run/ndn/nfd.sock"];
 
-/// Where a forwarder is, as `NDN_CLIENT_TRANSPORT` says it.
+/// The address of a forwarder, in the form of `NDN_CLIENT_TRANSPORT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A Unix stream socket: `unix:///run/nfd/nfd.sock`, or a path.
@@ -66,7 +66,7 @@ impl AddressError {
 
 impl Address {
     /// The address given on the command line, or in the environment, or in `client.conf`, or else
-    /// the first default socket that is there.
+    /// the first default socket that exists.
     ///
     /// # Errors
     /// The text is no address, or its host is not found.
@@ -94,7 +94,7 @@ impl Address {
         Ok(None)
     }
 
-    /// The first default socket that is there.
+    /// The first default socket that exists.
     #[must_use]
     pub fn usual() -> Address {
         let sockets = [DEFAULT_SOCKET].into_iter().chain(OLDER_SOCKETS);

@@ -1,5 +1,5 @@
-//! Commands: NFD's `rib/register`, as every NDN application does it, and what changes a forwarder
-//! while it runs.
+//! Commands: NFD's `rib/register`, as every NDN application does it, and commands that change a
+//! running forwarder.
 
 use crate::client::{ConnectError, Connection, Endpoint};
 use crate::management::parameters::{ControlParameters, numbers};
@@ -10,7 +10,7 @@ use packet::{Component, Data, InterestBuf, LpPacket, NackReason, Name};
 use security::Signer;
 use thiserror::Error;
 
-/// How long one command waits for its answer, and how often it is tried.
+/// The time for which one command waits for its answer, and the number of attempts.
 const ATTEMPT: Duration = Duration::from_secs(2);
 const ATTEMPTS: u32 = 3;
 
@@ -103,7 +103,7 @@ impl Connection {
         self.command(UNREGISTER, &asked, &format!("remove a route for {prefix}"))
     }
 
-    /// Changes what a face of the forwarder is paced to, and what its link is said to bring.
+    /// Changes the pacing rate of a face of the forwarder, and the rate that its link is to bring.
     ///
     /// # Errors
     /// The forwarder rejects or does not answer.
@@ -119,10 +119,10 @@ impl Connection {
     }
 
     /// Sends a command of the management protocol, such as `["nfd", "faces", "create"]`, and
-    /// returns the answer, whatever its status. `what` says what it does, for messages.
+    /// returns the answer, whatever its status. `what` names the action, for messages.
     ///
     /// # Errors
-    /// The forwarder does not answer, or no packet takes the command.
+    /// The forwarder does not answer, or no packet has room for the command.
     pub fn control(
         &mut self,
         verb: [&str; 3],

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 const PLACES: [&str; 3] =
     ["/usr/local/etc/ndn/client.conf", "/opt/local/etc/ndn/client.conf", "/etc/ndn/client.conf"];
 
-/// Where it is looked for, in this order; the first one that is there counts. As in ndn-cxx,
-/// `TEST_HOME` stands before `HOME`.
+/// The paths of the file, in the order of the search; the first existing one counts. As in
+/// ndn-cxx, `TEST_HOME` comes before `HOME`.
 pub(super) fn places() -> Vec<PathBuf> {
     let own = home().map(|home| home.join("client.conf"));
     own.into_iter().chain(PLACES.map(PathBuf::from)).collect()
@@ -20,7 +20,7 @@ pub(super) fn home() -> Option<PathBuf> {
     home.map(|home| Path::new(&home).join(".ndn"))
 }
 
-/// The transport that the first file says, and which file that is.
+/// The transport in the first file, and the path of that file.
 pub(super) fn transport(places: &[PathBuf]) -> Option<(String, PathBuf)> {
     setting(places, "transport")
 }

@@ -17,20 +17,20 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Bytes that are read at a time.
+/// The number of bytes of one read.
 const READ: usize = 256 * 1024;
-/// Bytes of frames that are gathered before they are written.
+/// The number of bytes of frames that are gathered for one write.
 const WRITE: usize = 256 * 1024;
-/// How long a forwarder may take to accept a connection over TCP. The system's own limit is
+/// The time in which a forwarder must accept a connection over TCP. The system's own limit is
 /// minutes, in which no signal and no patience would count.
 const ACCEPTED_WITHIN: std::time::Duration = std::time::Duration::from_secs(3);
-/// The shortest wait while the socket takes nothing: no frame that is due can be sent then.
+/// The shortest wait while the socket accepts no bytes: no due frame can be sent then.
 const BLOCKED: Duration = Duration::from_millis(10);
 
-/// Why there is no connection to a forwarder.
+/// The reason why a connection to a forwarder failed.
 #[derive(Debug, Error)]
 pub enum ConnectError {
-    /// There is no socket of that name.
+    /// The socket does not exist.
     #[error(
         "no forwarder at {0}: there is no such socket; start one with `weir daemon`, or give its \
          address with --socket or NDN_CLIENT_TRANSPORT"
@@ -56,7 +56,7 @@ pub enum ConnectError {
     /// The forwarder closed the connection.
     #[error("the forwarder at {0} closed the connection: it stopped, or rejected what it received")]
     Closed(Address),
-    /// The forwarder sends something that is not NDN.
+    /// The forwarder does not send NDN packets.
     #[error("the program at {address} is not an NDN forwarder: {error}")]
     NotNdn {
         /// The address.
@@ -67,13 +67,13 @@ pub enum ConnectError {
 }
 
 impl ConnectError {
-    /// A forwarder may be there later: the error is no property of what listens now.
+    /// A forwarder may appear later: the error is no property of the program that listens now.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         !matches!(self, ConnectError::NotNdn { .. } | ConnectError::Closed(Address::Embedded))
     }
 
-    /// A forwarder is there, and does not accept connections at present.
+    /// A forwarder exists, and does not accept connections at present.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
@@ -85,7 +85,7 @@ impl ConnectError {
         }
     }
 
-    /// No forwarder is there at present.
+    /// No forwarder listens at present.
     #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(self, ConnectError::NoSocket(_) | ConnectError::NobodyListens(_))
@@ -137,7 +137,7 @@ impl Connection {
     /// Connects to the forwarder at `address`. Over TCP, it may take at most 3 s.
     ///
     /// # Errors
-    /// There is none, or it cannot be reached.
+    /// No forwarder listens there, or it cannot be reached.
     pub fn open(address: Address) -> Result<Connection, ConnectError> {
         let socket = connect(&address).map_err(|error| unreachable(&address, error))?;
         Ok(Connection::over(address, socket))
@@ -147,7 +147,7 @@ impl Connection {
     /// socket at all, over TCP longer than a second.
     ///
     /// # Errors
-    /// There is none, or it cannot be reached now: see [`ConnectError::is_busy`].
+    /// No forwarder listens there, or it cannot be reached now: see [`ConnectError::is_busy`].
     pub fn open_soon(address: Address) -> Result<Connection, ConnectError> {
         let socket = connect_soon(&address).map_err(|error| unreachable(&address, error))?;
         Ok(Connection::over(address, socket))
@@ -187,11 +187,11 @@ impl Connection {
     }
 
     /// Connects to the same address again, after an error. Frames that were not sent, or not read
-    /// whole, are dropped; the clock goes on. A forwarder that does not accept within a second is
-    /// an error.
+    /// whole, are dropped; the clock goes on. If the forwarder does not accept within a second, the
+    /// call fails.
     ///
     /// # Errors
-    /// There is no forwarder, or it cannot be reached.
+    /// No forwarder listens there, or it cannot be reached.
     pub fn reconnect(&mut self) -> Result<(), ConnectError> {
         let socket = connect_soon(&self.address);
         self.socket = socket.map_err(|error| unreachable(&self.address, error))?;
@@ -220,7 +220,7 @@ impl Connection {
         &self.address
     }
 
-    /// How many Interests for datasets were sent, which the forwarder's counters count as well.
+    /// The number of Interests for datasets sent; the forwarder's counters count them as well.
     #[must_use]
     pub fn asked(&self) -> u64 {
         self.asked
@@ -241,9 +241,9 @@ impl Connection {
         &self.signer
     }
 
-    /// The time to sign the next command with, in milliseconds since 1970. Replay checks want the
-    /// time of a key's signatures to increase: two commands of one millisecond are signed as if
-    /// they were of two.
+    /// The time to sign the next command with, in milliseconds since 1970. Replay checks require
+    /// the times of a key's signatures to increase: of two commands in one millisecond, the second
+    /// has the time of the next one.
     pub(super) fn next_command_ms(&mut self) -> u64 {
         self.signed_ms = unix_millis().max(self.signed_ms.saturating_add(1));
         self.signed_ms
@@ -255,21 +255,21 @@ impl Connection {
         self.clock.now()
     }
 
-    /// An event counter (eventfd(2)) that ends a turn when another thread rings it, so that an
-    /// endpoint is asked again what it has to send.
+    /// An event counter (eventfd(2)) that ends a turn when another thread rings it, so that the
+    /// endpoint is polled again for packets to send.
     pub fn wake_on(&mut self, bell: OwnedFd) {
         self.bell = Some(bell);
     }
 
-    /// One turn of the loop: sends what there is to send, waits until something comes, is due, or
-    /// `until`, and hands over what came.
+    /// One turn of the loop: sends the endpoint's packets, waits until a packet arrives, a deadline
+    /// is due or `until` is reached, and hands over the received packets.
     ///
     /// # Errors
     /// The connection is lost.
     pub fn turn(&mut self, endpoint: &mut dyn Endpoint, until: Time) -> Result<Turn, ConnectError> {
         let now = self.clock.now();
         self.send(now, endpoint)?;
-        // On a stream nothing is forgotten.
+        // On a stream, capabilities never expire.
         let own =
             self.capabilities.next_deadline().filter(|_| matches!(self.socket, Socket::Udp(_)));
         let deadline = endpoint.next_deadline(now).into_iter().chain(own).min();
@@ -295,7 +295,7 @@ impl Connection {
         Ok(if ready || is_due { Turn::Moved } else { Turn::Idle })
     }
 
-    /// Sends waiting frames as far as the socket accepts them; for callers that poll several
+    /// Sends waiting frames until the socket accepts no more; for callers that poll several
     /// connections.
     ///
     /// # Errors
@@ -305,7 +305,7 @@ impl Connection {
         self.send(self.clock.now(), endpoint)
     }
 
-    /// The same for what came: hands it over.
+    /// The same for received frames: hands them over.
     ///
     /// # Errors
     /// The connection is lost.
@@ -321,7 +321,7 @@ impl Connection {
         PollFd::from_borrowed_fd(self.socket.as_fd(), flags)
     }
 
-    /// Gathers frames and writes them, until there are none or the socket takes no more.
+    /// Gathers frames and writes them, until none is left or the socket takes no more.
     fn send(&mut self, now: Time, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
         let datagrams = matches!(self.socket, Socket::Udp(_));
         if datagrams {
@@ -353,8 +353,8 @@ impl Connection {
         }
     }
 
-    /// Waits until there is something to read, or room to write what waits, or `wake`; true if it
-    /// is worth reading.
+    /// Waits until the socket is readable, or has room for waiting bytes, or `wake`. Returns true
+    /// if it is worth reading.
     fn wait(&self, now: Time, wake: Time) -> io::Result<bool> {
         let socket = self.poll_fd();
         let bell = self.bell.as_ref().map(|bell| PollFd::new(bell, PollFlags::IN));
@@ -373,8 +373,8 @@ impl Connection {
         Ok(fds[0].revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR))
     }
 
-    /// Reads what there is, once: the loop sends before it reads again, so that the answer to what
-    /// came goes out early.
+    /// Reads once: the loop sends before it reads again, so that answers to received packets go out
+    /// early.
     fn receive(&mut self, now: Time, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
         if let Socket::Udp(_) = self.socket {
             return self.receive_datagrams(now, endpoint);
@@ -421,7 +421,7 @@ impl Connection {
     }
 }
 
-/// Hands a frame on, unless there is nothing in it but what concerns the connection itself.
+/// Hands a frame on, unless it concerns only the connection itself.
 fn hand_on(now: Time, frame: &[u8], capabilities: &mut Capabilities, endpoint: &mut dyn Endpoint) {
     const LONGEST_IDLE: usize = 64;
     if frame.len() <= LONGEST_IDLE
@@ -461,7 +461,7 @@ fn unreachable(address: &Address, error: io::Error) -> ConnectError {
     }
 }
 
-/// As [`connect`], for a caller that has more to do than wait for a forwarder that hangs.
+/// As [`connect`], for a caller that must not wait for a hanging forwarder.
 fn connect_soon(address: &Address) -> io::Result<Socket> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
     const SOON: std::time::Duration = std::time::Duration::from_secs(1);
@@ -499,7 +499,7 @@ fn connect(address: &Address) -> io::Result<Socket> {
             socket.set_nonblocking(true)?;
             Socket::Udp(socket)
         }
-        // It has no address by which it could be found.
+        // It has no address to connect to.
         Address::Embedded => return Err(io::ErrorKind::AddrNotAvailable.into()),
     })
 }

@@ -1,22 +1,22 @@
-//! Reading a dataset of the forwarder: versioned, in segments, made when it is asked for.
+//! Reading a dataset of the forwarder: versioned, in segments, made on request.
 
 use crate::client::{ConnectError, Connection, Endpoint, Turn};
 use control::{Duration, Time};
 use packet::{Bytes, Component, Data, Interest, InterestBuf, LpPacket, Name};
 use thiserror::Error;
 
-/// How long one Interest waits for its answer, and how often it is tried.
+/// The time for which one Interest waits for its answer, and the number of attempts.
 const ATTEMPT: Duration = Duration::from_secs(2);
 const ATTEMPTS: u32 = 3;
 
-/// Of several questions, how much later than a later one an earlier one may be answered. Forwarders
-/// answer in the order in which they are asked; datagrams may overtake each other.
+/// With several questions, the time for which the answer to an earlier one may come after that to a
+/// later one. Forwarders answer in the order of the questions; datagrams may overtake each other.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// Segments that are read at most: 64 MB.
+/// The maximum number of segments: 64 MB.
 const MAX_SEGMENTS: u64 = 8192;
 
-/// Why there is no dataset.
+/// The reason why a dataset cannot be read.
 #[derive(Debug, Error)]
 pub enum DatasetError {
     /// The connection is lost.
@@ -44,8 +44,8 @@ pub enum DatasetError {
 }
 
 impl Connection {
-    /// Reads a dataset, such as `/localhost/weir/counters`. Nothing else should be going on over
-    /// the connection: frames that are not its answer are left aside.
+    /// Reads a dataset, such as `/localhost/weir/counters`. The connection should have no other use
+    /// meanwhile: frames other than the answer are ignored.
     ///
     /// # Errors
     /// The forwarder does not answer, or not with a dataset; or the connection is lost.
@@ -54,8 +54,8 @@ impl Connection {
         self.rest(name, &packet)
     }
 
-    /// Reads a dataset if the forwarder has it, and `other` if not. Both are asked for at once,
-    /// because not every forwarder says that it has no such dataset.
+    /// Reads a dataset if the forwarder has it, and `other` if not. Both are requested at once,
+    /// because not every forwarder reports that it has no such dataset.
     ///
     /// # Errors
     /// See [`Connection::dataset`].
@@ -89,8 +89,7 @@ impl Connection {
         self.ask_all(&mut [interest]).map(|(_, packet)| packet)
     }
 
-    /// Asks for several things at once, and returns the first of them that there is, with its
-    /// place.
+    /// Asks for several datasets at once, and returns the first existing one, with its place.
     fn ask_all(&mut self, all: &mut [InterestBuf]) -> Result<(usize, Bytes), DatasetError> {
         for _ in 0..ATTEMPTS {
             for interest in &mut *all {
@@ -120,13 +119,13 @@ impl Connection {
 /// The one of two datasets that a forwarder has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The one that was wanted.
+    /// The wanted one.
     First(Vec<u8>),
     /// The other one.
     Other(Vec<u8>),
 }
 
-/// The Interest for what a dataset begins with.
+/// The Interest for the first segment of a dataset.
 fn beginning(name: &Name) -> InterestBuf {
     let (can_be_prefix, must_be_fresh) = (true, true);
     InterestBuf { can_be_prefix, must_be_fresh, ..InterestBuf::new(name.clone()) }
@@ -149,10 +148,10 @@ pub(super) fn malformed(name: &Name, why: &'static str) -> DatasetError {
     DatasetError::Malformed { name: name.clone(), why }
 }
 
-/// Interests that are sent together.
+/// Interests sent together.
 struct Questions {
     all: Vec<Question>,
-    /// How many were sent.
+    /// The number of sent Interests.
     sent: usize,
     /// When the first answer came.
     answered_at: Option<Time>,
@@ -165,14 +164,14 @@ impl Questions {
         Questions { all, sent: 0, answered_at: None }
     }
 
-    /// Nothing better can come.
+    /// True if no better answer can come.
     fn are_final(&self, now: Time) -> bool {
         let open = self.all.iter().find(|question| !question.rejected);
         open.is_none_or(|question| question.answer.is_some())
             || self.answered_at.is_some_and(|at| now >= at + GRACE)
     }
 
-    /// The first that was answered.
+    /// The first answer in the order of the questions.
     fn first_answer(self) -> Option<(usize, Bytes)> {
         let answers = self.all.into_iter().map(|question| question.answer);
         answers.enumerate().find_map(|(at, answer)| Some((at, answer?)))
@@ -228,8 +227,8 @@ mod tests {
         uri.parse().unwrap()
     }
 
-    /// A forwarder that answers what is under `/known`, and says nothing of anything else; returns
-    /// the names that it was asked for once the connection is closed.
+    /// A forwarder that answers Interests below `/known`, and no others. Returns the names of the
+    /// Interests once the connection is closed.
     fn forwarder(listener: &UnixListener) -> Vec<Name> {
         let (mut stream, _) = listener.accept().unwrap();
         let (mut bytes, mut asked) = (Vec::new(), Vec::new());
@@ -287,7 +286,7 @@ mod tests {
     /// A frame with an answer, and one with the rejection of the same question.
     type Replies = (Vec<u8>, Vec<u8>);
 
-    /// Two questions, and what may be said to each.
+    /// Two questions, and the possible replies to each.
     fn questions() -> (Questions, [Replies; 2]) {
         let both = [name("/a"), name("/b")].map(|name| beginning(&name));
         let frames = both.clone().map(|asked| {

@@ -1,4 +1,4 @@
-//! Where ndn-cxx, and all who do as it does, keep keys.
+//! The places where ndn-cxx, and programs like it, keep keys.
 
 use super::conf;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ pub struct KeyPlaces {
 }
 
 impl KeyPlaces {
-    /// As `NDN_CLIENT_PIB` and `NDN_CLIENT_TPM` say, or `client.conf`, or in `~/.ndn`; `None` if
-    /// there is no home.
+    /// The places by `NDN_CLIENT_PIB` and `NDN_CLIENT_TPM`, or `client.conf`, or in `~/.ndn`;
+    /// `None` without a home.
     #[must_use]
     pub fn find() -> Option<KeyPlaces> {
         let places = conf::places();
@@ -26,7 +26,7 @@ impl KeyPlaces {
     /// `home` is `~/.ndn`.
     fn of(pib: Option<&str>, tpm: Option<&str>, home: &Path) -> KeyPlaces {
         let pib = pib.and_then(place).unwrap_or_else(|| home.to_owned());
-        // The field says the folder or the file, by whose tool it is.
+        // Some tools put the folder into the field, others the file.
         let is_file = pib.extension().is_some_and(|extension| extension == "db");
         let pib = if is_file { pib } else { pib.join("pib.db") };
         KeyPlaces { pib, tpm: tpm.and_then(place).unwrap_or_else(|| home.join("ndnsec-key-file")) }

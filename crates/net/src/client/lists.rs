@@ -90,7 +90,7 @@ pub struct StoreInfo {
 pub struct General {
     /// Its program and version.
     pub version: String,
-    /// How long it has run.
+    /// The time since its start.
     pub uptime_ms: u64,
     /// Prefixes with next hops.
     pub fib: u64,
@@ -102,14 +102,14 @@ pub struct General {
     pub received: Passed,
     /// Packets and bytes sent.
     pub sent: Passed,
-    /// Interests that were answered.
+    /// Answered Interests.
     pub satisfied: u64,
-    /// Interests that were not.
+    /// Unanswered Interests.
     pub unsatisfied: u64,
 }
 
 impl General {
-    /// The dataset that says that.
+    /// The name of the dataset.
     #[must_use]
     pub fn dataset() -> Name {
         name("status", "general")

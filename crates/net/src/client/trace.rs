@@ -7,10 +7,10 @@ use packet::tlv::Fault;
 use packet::{Component, ContentType, Data, InterestBuf, LpPacket, Name};
 use std::collections::BTreeMap;
 
-/// Packets of the stream that are asked for at a time.
+/// The number of packets of the stream that are requested at a time.
 const WINDOW: u64 = 16;
 
-/// How long an Interest stays pending; another one is sent before it expires.
+/// The time for which an Interest stays pending; another one is sent before it expires.
 const LIFETIME: Duration = Duration::from_secs(4);
 const AGAIN: Duration = Duration::from_secs(3);
 
@@ -20,11 +20,11 @@ pub struct TraceReader {
     name: Name,
     /// The number of the packet whose bytes come next.
     next: u64,
-    /// Numbers that are asked for, and when they are asked for again.
+    /// The numbers of requested packets, and the times of their next requests.
     asked: BTreeMap<u64, Time>,
-    /// Packets that came before their turn.
+    /// Packets that arrived before their turn.
     early: BTreeMap<u64, Vec<u8>>,
-    /// Bytes that are not read yet, from `read` on.
+    /// Bytes not read yet, from `read` on.
     stream: Vec<u8>,
     read: usize,
     has_ended: bool,
@@ -48,7 +48,7 @@ impl TraceReader {
     /// The next item of the trace; `None` if none has come.
     ///
     /// # Errors
-    /// The forwarder sends something that is no trace.
+    /// The received bytes are no trace.
     pub fn poll(&mut self) -> Result<Option<Item>, Fault> {
         let Some((item, length)) = Item::decode(&self.stream[self.read..])? else {
             if std::mem::take(&mut self.has_ended) {

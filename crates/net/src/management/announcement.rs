@@ -1,4 +1,4 @@
-//! Prefix announcements that an application commands: whether they hold now, and for how long.
+//! Prefix announcements in applications' commands: their validity and its duration.
 
 use packet::{Name, PrefixAnnouncement, SignatureType};
 use security::Validity;
@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Announcement {
     pub prefix: Name,
-    /// Milliseconds that a route by it lives from now on.
+    /// The remaining lifetime of a route by it, in milliseconds.
     pub expires_in_ms: u64,
 }
 

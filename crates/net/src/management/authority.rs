@@ -1,5 +1,5 @@
-//! Rights to send commands: the configuration's `[[authorize]]`. Without any, the programs of the
-//! daemon's own user and of root may send every command, and those of other users may register
+//! Permissions to send commands: the configuration's `[[authorize]]`. Without any, the programs of
+//! the daemon's own user and of root may send every command, and those of other users may register
 //! prefixes for themselves, within limits ([`Rule::is_bounded`]).
 
 mod once;
@@ -30,7 +30,7 @@ pub enum Origin {
     Remote,
 }
 
-/// The user who may do everything on a host.
+/// The user with all permissions on a host.
 const ROOT: u32 = 0;
 
 /// The signatures that a rule accepts.
@@ -87,10 +87,10 @@ pub struct Rule {
     pub who: AcceptedSignature,
     /// Programs of these users only.
     pub users: Users,
-    /// Only what an application needs for itself: no route for `/`, none to another face, and none
-    /// for names that an application of another user has registered.
+    /// Permits only an application's own routes: none for `/`, none to another face, and none for
+    /// names that an application of another user has registered.
     pub is_bounded: bool,
-    /// How far the time of a signature may be from this host's.
+    /// The maximum difference between the time of a signature and this host's.
     pub skew: Duration,
 }
 
@@ -100,10 +100,10 @@ const SKEW: Duration = Duration::from_secs(120);
 /// Permission to execute a command, if it is a new one.
 #[derive(Debug)]
 pub struct Grant {
-    /// The key that signed it, if that was verified.
+    /// The key that signed it, if the signature was verified.
     key: Option<Name>,
     from: Origin,
-    /// How far its time may be from this host's.
+    /// The maximum difference between its time and this host's.
     skew: Duration,
     /// See [`Rule::is_bounded`].
     pub is_bounded: bool,
@@ -220,7 +220,7 @@ impl Rule {
     }
 }
 
-/// The rules, and what commands they have let pass.
+/// The rules, and the commands that they have let pass.
 #[derive(Debug)]
 pub struct Authority {
     /// The user that the daemon runs as, if it is known.
@@ -232,7 +232,7 @@ pub struct Authority {
     /// Commands without a verified key, local ones and those of peers.
     local: AcceptedCommands,
     remote: AcceptedCommands,
-    /// How long signatures of commands were checked.
+    /// The times of signature checks of commands.
     checks: Checks,
 }
 
@@ -344,7 +344,7 @@ impl Authority {
         }
     }
 
-    /// How long signatures of commands were checked.
+    /// The times of signature checks of commands.
     #[must_use]
     pub fn checks(&self) -> &Checks {
         &self.checks

@@ -14,20 +14,20 @@ use security::{Validator, certificate};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How often a certificate is asked for: by the routes and of the faces in turn.
+/// The number of Interests for a certificate: by the routes and to the faces in turn.
 const ATTEMPTS: usize = 4;
 
-/// How long each Interest waits.
+/// The time for which each Interest waits.
 const ATTEMPT: Duration = Duration::from_secs(1);
 
-/// How long something may wait for all the certificates of its chain together.
+/// The time limit for all certificates of a chain together.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Certificates that are requested at a time, and those of them that one face needs.
+/// The maximum number of certificates being fetched, and that for one face.
 const FETCHES: usize = 64;
 const FETCHES_OF_FACE: usize = 4;
 
-/// The most that wait at a time, and those of one face.
+/// The maximum number of waiting commands and announcements, and that of one face.
 const WAITING: usize = 128;
 const WAITING_OF_FACE: usize = 16;
 
@@ -47,11 +47,11 @@ pub(super) enum What {
 #[derive(Clone, Debug)]
 pub(super) struct ReceivedAnnouncement {
     pub announcement: Bytes,
-    /// How long a route by it may live.
+    /// The maximum lifetime of a route by it.
     pub longest: Duration,
 }
 
-/// Something that waits.
+/// A waiting command or announcement.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub what: What,
@@ -61,7 +61,7 @@ pub(super) struct Waiting {
     pub since: Time,
     /// When it came, in milliseconds since 1970.
     pub wall_ms: u64,
-    /// True if certificates that are missing now will not come.
+    /// True if missing certificates will not come any more.
     pub is_last: bool,
 }
 
@@ -74,12 +74,12 @@ impl Waiting {
     }
 }
 
-/// A certificate that is asked for.
+/// A certificate that is being fetched.
 #[derive(Debug)]
 struct Fetch {
     name: Name,
     validators: Vec<Arc<Validator>>,
-    /// The faces of those who wait.
+    /// The faces of the waiting commands.
     faces: Vec<FaceId>,
     attempt: usize,
     /// When the attempt ends.
@@ -94,7 +94,7 @@ impl Fetch {
     }
 }
 
-/// The certificates that are asked for, and what waits for them.
+/// The certificates that are being fetched, and the commands that wait for them.
 #[derive(Debug, Default)]
 pub(super) struct Certificates {
     fetches: Vec<Fetch>,
@@ -170,7 +170,7 @@ impl Certificates {
         Ok(())
     }
 
-    /// A packet came to the internal face: perhaps a certificate that was asked for.
+    /// A packet arrived on the internal face: perhaps a requested certificate.
     pub fn receive(&mut self, now: Time, data: &Data<'_>) {
         let mut at = 0;
         while let Some(fetch) = self.fetches.get_mut(at) {
@@ -237,7 +237,7 @@ impl Certificates {
         self.ready.retain(|waiting| waiting.from != face);
     }
 
-    /// Something that is to be judged again.
+    /// The next command or announcement to judge again.
     pub fn poll_ready(&mut self) -> Option<Waiting> {
         self.ready.pop_front()
     }

@@ -1,6 +1,6 @@
-//! Command Interests: what they ask for, and whether they are whole.
+//! Command Interests: their parameters and their integrity.
 //!
-//! Two forms are about: signed Interests of packet format v0.3, and the older form whose timestamp,
+//! There are two forms: signed Interests of packet format v0.3, and the older form whose timestamp,
 //! nonce and signature are name components. A digest is checked here, so that a damaged command is
 //! not executed; the [authority](super::authority) knows the accepted signatures.
 
@@ -61,14 +61,14 @@ pub enum Asked<'a> {
     Announcement(&'a [u8]),
 }
 
-/// A signature, and what it covers.
+/// A signature, and the bytes that it covers.
 #[derive(Clone, Debug)]
 pub struct Claim<'a> {
     /// Its type.
     pub kind: SignatureType,
-    /// The key that it says made it.
+    /// The key that it names.
     pub key: Option<KeyLocator<'a>>,
-    /// When it says it was made, in milliseconds since 1970.
+    /// Its stated time, in milliseconds since 1970.
     pub time_ms: Option<u64>,
     /// The nonce that makes it unique.
     pub nonce: Option<&'a [u8]>,
@@ -180,7 +180,7 @@ impl<'a> Command<'a> {
     }
 }
 
-/// A NonNegativeInteger that is a component's value.
+/// The value of a component as a NonNegativeInteger.
 fn big_endian(bytes: &[u8]) -> Option<u64> {
     if !matches!(bytes.len(), 1 | 2 | 4 | 8) {
         return None;
@@ -267,7 +267,7 @@ impl<'a> Claim<'a> {
         &self.signed
     }
 
-    /// One with a digest, of which the signature covers `signed`.
+    /// A claim with a digest whose signature covers `signed`.
     #[cfg(test)]
     pub(super) fn test(signed: &'a [u8], time_ms: u64, nonce: &'a [u8]) -> Claim<'a> {
         Claim {

@@ -1,4 +1,4 @@
-//! `/localhost/weir/counters`: everything that the forwarder counts, as JSON.
+//! `/localhost/weir/counters`: all counters of the forwarder, as JSON.
 //!
 //! Packets and bytes count from the daemon's start; bytes are those of whole frames on the link.
 //! The counters are the forwarder's own structs. [`Pit`], [`ContentStore`] and [`Queue`] can be

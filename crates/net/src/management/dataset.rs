@@ -1,4 +1,4 @@
-//! Status datasets: versioned, segmented objects that are made on request.
+//! Status datasets: versioned, segmented objects, made on request.
 
 use super::response::FRESHNESS_MS;
 use control::{Duration, Time};
@@ -9,20 +9,20 @@ use std::collections::VecDeque;
 /// Bytes of content in one packet.
 const PAYLOAD: usize = 8000;
 
-/// How long segments behind the first can be asked for.
+/// The time for which segments behind the first can be requested.
 const KEPT: Duration = Duration::from_secs(10);
 
-/// Datasets of more than one segment that are kept at a time.
+/// The maximum number of kept datasets with more than one segment.
 const MAX_KEPT: usize = 16;
 
-/// Those of one segment that are kept besides: ndnd's tools ask for the version first, and then for
-/// the first segment once more, by its name.
+/// The maximum number of kept datasets with one segment: ndnd's tools ask for the version first,
+/// and then for the first segment again, by its name.
 const MAX_SHORT: usize = 64;
 
-/// The latest datasets, as long as a client may request their segments.
+/// The latest datasets, kept while a client may request their segments.
 #[derive(Debug, Default)]
 pub(super) struct Datasets {
-    /// When each goes, and its packets by name.
+    /// The time of removal of each, and its packets by name.
     kept: VecDeque<(Time, Vec<Bytes>)>,
     /// The same of those with one packet.
     short: VecDeque<(Time, Vec<Bytes>)>,
@@ -44,8 +44,8 @@ impl Datasets {
     }
 
     /// Makes a dataset of `content` and returns its first segment; `None` if the Interest asks for
-    /// a version or segment, or wants the bare name and nothing below it. Earlier ones of more than
-    /// `most` bytes of memory are let go of.
+    /// a version or segment, or only for the bare name. Drops earlier ones that take more than
+    /// `most` bytes of memory.
     pub fn publish(
         &mut self,
         now: Time,
@@ -79,7 +79,7 @@ impl Datasets {
         first
     }
 
-    /// Lets go of what is too old.
+    /// Drops datasets that are too old.
     pub fn forget(&mut self, now: Time) {
         for shelf in [&mut self.kept, &mut self.short] {
             while shelf.front().is_some_and(|(until, _)| *until <= now) {

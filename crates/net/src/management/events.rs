@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 const FACE_EVENT: u64 = 192;
 const KIND: u64 = 193;
 
-/// Events that can still be asked for, and Interests for later ones.
+/// The maximum numbers of kept events, and of Interests for later ones.
 const KEPT: usize = 64;
 const WAITING: usize = 256;
 
@@ -31,7 +31,7 @@ pub enum FaceEvent {
     Down = 4,
 }
 
-/// An Interest for what is still to happen.
+/// An Interest for a future event.
 #[derive(Debug)]
 struct Waiting {
     /// The event; `None` is any.
@@ -44,14 +44,14 @@ struct Waiting {
 pub(super) struct Events {
     /// The number of the next one.
     next: u64,
-    /// When the last ones happened, and what.
+    /// The times and the contents of the last events.
     kept: VecDeque<(Time, Vec<u8>)>,
     waiting: Vec<Waiting>,
     ready: VecDeque<Bytes>,
 }
 
 impl Events {
-    /// Answers an Interest below the stream's name, now or when there is something to answer.
+    /// Answers an Interest below the stream's name, now or once an event happens.
     pub fn ask(&mut self, now: Time, interest: &Interest<'_>) -> Option<Bytes> {
         let name = interest.name();
         let number = match name.len() - STREAM {
@@ -178,7 +178,7 @@ mod tests {
         events.post(Time(2_000_000_000), FaceEvent::Destroyed, &face(7));
         let data = events.poll().unwrap();
         assert_eq!((name(&data).as_str(), events.poll()), (ONE, None), "one answer for both");
-        // Earlier ones can be asked for by number.
+        // Earlier events can be requested by number.
         assert_eq!(ask(&mut events, Time(3_000_000_000), Some(0)).as_deref(), Some(ZERO));
         assert_eq!(events.waiting.len(), 1, "number 2 is still to come");
     }

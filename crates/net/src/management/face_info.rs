@@ -3,7 +3,7 @@
 use control::Time;
 use forwarder::FaceId;
 
-/// How long a face lives (NFD's numbers).
+/// The lifetime of a face (NFD's numbers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistency {
     /// Made by configuration or command; goes with its socket.
@@ -14,8 +14,8 @@ pub enum Persistency {
     Permanent = 2,
 }
 
-/// Congestion marking as the protocol knows it; `None` where a scheme has no such parameter, or a
-/// command says nothing of it.
+/// Congestion marking as the protocol knows it; `None` if a scheme has no such parameter, or a
+/// command does not set it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marking {
     /// BaseCongestionMarkingInterval, in nanoseconds.
@@ -37,7 +37,7 @@ pub struct FaceInfo {
     pub local_uri: String,
     /// True if it leads to this host's applications.
     pub local: bool,
-    /// How long it lives.
+    /// Its lifetime.
     pub persistency: Persistency,
     /// True if it leads to a multicast group: several peers may be at the other end.
     pub is_group: bool,
@@ -47,7 +47,7 @@ pub struct FaceInfo {
     pub flags: u64,
     /// The congestion marking of its scheme, in the protocol's terms.
     pub marking: Marking,
-    /// When it ends if nothing comes over it.
+    /// The time at which it ends without traffic.
     pub expires: Option<Time>,
     /// True if its socket is connected.
     pub up: bool,

@@ -59,9 +59,9 @@ fn of(module: &[u8], verb: &[u8]) -> Option<&'static [u64]> {
     })
 }
 
-/// The first field among `parameters`, the value of a ControlParameters element, that this command
-/// cannot use. NFD rejects it too, so that no client assumes that it had an effect. Elements that
-/// are no fields of the protocol are ignored, as in NFD.
+/// The first field among `parameters`, the value of a ControlParameters element, that is useless in
+/// this command. NFD rejects it too, so that no client assumes an effect. Elements that are no
+/// fields of the protocol are ignored, as in NFD.
 pub(super) fn misplaced(module: &[u8], verb: &[u8], parameters: &[u8]) -> Option<&'static str> {
     let useful = of(module, verb)?;
     let mut reader = Reader::new(parameters);

@@ -12,6 +12,6 @@ pub struct Host<'a> {
     pub faces: &'a dyn Fn(&Forwarder) -> Vec<FaceInfo>,
     /// The listening addresses, as face URIs.
     pub channels: &'a [String],
-    /// The user whose program is at the other end of a face; `None` if that is not known.
+    /// The user whose program is at the other end of a face; `None` if unknown.
     pub account: &'a dyn Fn(FaceId) -> Option<Account>,
 }

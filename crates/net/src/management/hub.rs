@@ -16,12 +16,12 @@ const KEPT: usize = 256 << 10;
 pub(super) struct Hub {
     /// 1*Name
     content: Vec<u8>,
-    /// Apart from what applications ask for: peers must not push that out.
+    /// Apart from the datasets of applications: peers must not push those out.
     datasets: Datasets,
 }
 
 impl Hub {
-    /// These prefixes from now on.
+    /// Sets the prefixes.
     pub fn set(&mut self, prefixes: &[Name]) {
         self.content.clear();
         prefixes.iter().for_each(|prefix| prefix.encode_into(&mut self.content));
@@ -47,7 +47,7 @@ impl Hub {
         published.or_else(|| self.datasets.publish(now, wall_ms, interest, &self.content, KEPT))
     }
 
-    /// Lets go of what is too old.
+    /// Drops datasets that are too old.
     pub fn forget(&mut self, now: Time) {
         self.datasets.forget(now);
     }

@@ -40,7 +40,7 @@ impl Management {
         if let Asked::Announcement(bytes) = command.asked {
             self.announcers.judge(bytes, wall_ms)?;
         }
-        // Last: a command that has to wait is the same one when it is judged again.
+        // Last: a command that has to wait is judged again, and must not be a replay then.
         let is_bounded = grant.is_bounded;
         self.authority.admit(grant, &command.claim, Arrival { from, now, wall_ms })?;
         Ok(is_bounded)
@@ -62,7 +62,7 @@ impl Management {
         )))
     }
 
-    /// The part of a command that is beyond those limits.
+    /// The part of a command beyond those limits.
     fn beyond_bounds(
         &self,
         host: &Host<'_>,
@@ -87,8 +87,8 @@ impl Management {
         is_taken.then_some("register names that an application of another user has registered")
     }
 
-    /// Handles a command that is not executed: returns the reply of a rejection, or nothing if it
-    /// waits or is no command.
+    /// Handles a command that is not executed: returns the reply of a rejection; `None` if it waits
+    /// or is no command.
     pub(super) fn defer_or_reject(
         &mut self,
         forwarder: &mut Forwarder,
@@ -128,7 +128,7 @@ impl Management {
         }
     }
 
-    /// Judges again what has waited; gives the next answer.
+    /// Judges waiting commands again; returns the next answer.
     pub fn resume(&mut self, host: &mut Host<'_>, now: Time) -> Option<Answer> {
         while let Some(waiting) = self.certificates.poll_ready() {
             let Waiting { what, from, since, wall_ms, is_last } = waiting;

@@ -19,11 +19,11 @@ pub(super) struct Reception {
     pub since: Time,
     pub wall_ms: u64,
     pub face: FaceId,
-    /// Certificates that are missing now will not come.
+    /// True if missing certificates will not come any more.
     pub is_last: bool,
 }
 
-/// Announcements that are known at most: what one neighbour says must not fill the tables.
+/// The maximum number of known announcements: one neighbour must not fill the tables.
 const MOST: usize = 10_000;
 
 impl Management {
@@ -121,7 +121,7 @@ impl Management {
         Ok(())
     }
 
-    /// Neighbours that make discoveries get this announcement, as long as there is a route by it.
+    /// Neighbours that make discoveries get this announcement, while a route by it exists.
     pub(super) fn know(&mut self, forwarder: &mut Forwarder, announcement: &[u8]) {
         let Some(prefix) = announced(announcement) else { return };
         let bytes = Bytes::copy_from_slice(announcement);

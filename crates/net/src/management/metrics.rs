@@ -33,7 +33,8 @@ impl Family {
         format!("{}_{kind}", self.name)
     }
 
-    /// Prometheus' own word for its type: what only grows is a counter, and ends in `_total`.
+    /// Prometheus' own word for its type: a value that only grows is a counter, and ends in
+    /// `_total`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.name.ends_with("_total") {
@@ -61,7 +62,7 @@ type OfFace = fn(&Face<'_>, &mut Put<'_>);
 /// The reader of a histogram of a face.
 type OfTimes = fn(&FaceCounters) -> &DurationHistogram;
 
-/// The sources of all metrics but those of faces.
+/// The sources of all metrics except those of faces.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'a> {
     /// The forwarder.
@@ -80,7 +81,7 @@ impl Node<'_> {
     }
 }
 
-/// A face with what it has counted.
+/// A face with its counters.
 struct Face<'a> {
     info: &'a FaceInfo,
     counters: &'a FaceCounters,
@@ -277,7 +278,7 @@ const TIMES: &[(Family, OfTimes)] = &[
     ),
 ];
 
-/// Every family; those of faces have the labels `face` and `uri` besides.
+/// Every family, and true for those of faces, which also have the labels `face` and `uri`.
 pub fn families() -> impl Iterator<Item = (&'static Family, bool)> {
     let node = NODE.iter().map(|(family, _)| family).chain([&CHECKS]);
     let faces = FACE.iter().map(|(family, _)| family);
@@ -308,7 +309,7 @@ fn drops(drops: &Drops, put: &mut Put<'_>) {
     }
 }
 
-/// Everything that is counted.
+/// The text with all metrics.
 #[must_use]
 pub fn text(node: &Node<'_>, infos: &[FaceInfo]) -> String {
     let mut out = String::new();

@@ -23,7 +23,7 @@ pub(super) fn is_remote(name: NameRef<'_>) -> bool {
     name.first().is_some_and(|first| first.value() == b"localhop")
 }
 
-/// Module and verb, as far as a name has them.
+/// The module and the verb of a command's name; less if the name is shorter.
 pub(super) fn verb(name: NameRef<'_>) -> String {
     let words = (2..4).filter_map(|i| name.get(i)).map(|c| c.to_string());
     words.collect::<Vec<_>>().join("/")

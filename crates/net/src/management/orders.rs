@@ -47,7 +47,7 @@ pub struct Create {
 /// The requested properties of a face; `None` leaves them unchanged, or to the driver.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// How long it is to live.
+    /// The requested lifetime.
     pub persistency: Option<Persistency>,
     /// Its largest frame.
     pub mtu: Option<usize>,
@@ -78,7 +78,7 @@ impl Order {
     }
 }
 
-/// Where a reply goes.
+/// The place of a reply.
 #[derive(Debug)]
 pub struct Reply {
     /// The command's name.
@@ -206,7 +206,7 @@ pub(super) fn update(
     Ok(Task::Update(face, change))
 }
 
-/// Reads `faces/destroy`; the driver says whether there was such a face.
+/// Reads `faces/destroy`; the driver reports whether such a face exists.
 pub(super) fn destroy(asked: &ControlParameters) -> Result<Task, Rejected> {
     match asked.face_id {
         None | Some(0) => rejected(400, "faces/destroy needs a FaceId"),
@@ -214,7 +214,7 @@ pub(super) fn destroy(asked: &ControlParameters) -> Result<Task, Rejected> {
     }
 }
 
-/// Reads what `faces/create` and `faces/update` have in common.
+/// Reads the common parameters of `faces/create` and `faces/update`.
 pub(super) fn change(asked: &ControlParameters) -> Result<Change, Rejected> {
     let persistency = match asked.persistency {
         None => None,

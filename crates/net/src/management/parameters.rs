@@ -53,13 +53,13 @@ pub struct ControlParameters {
     pub count: Option<u64>,
     /// Bits.
     pub flags: Option<u64>,
-    /// The bits that are set or cleared.
+    /// The bits to set or clear.
     pub mask: Option<u64>,
     /// A strategy's name.
     pub strategy: Option<Name>,
     /// Milliseconds that a route lives.
     pub expiration_ms: Option<u64>,
-    /// How long a face lives.
+    /// The lifetime of a face.
     pub persistency: Option<u64>,
     /// Nanoseconds.
     pub marking_interval_ns: Option<u64>,

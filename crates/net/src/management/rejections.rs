@@ -6,7 +6,7 @@ use control::{Duration, Time};
 use forwarder::FaceId;
 use std::collections::BTreeMap;
 
-/// No other line about a face is written so long after one.
+/// The time after a line about a face in which no other line about it is written.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A face about which a line was written.
@@ -43,7 +43,7 @@ impl Rejections {
         self.faces.values().map(|quiet| quiet.until).min()
     }
 
-    /// Writes how many more were rejected.
+    /// Writes the number of further rejections.
     pub fn on_deadline(&mut self, now: Time) {
         self.faces.retain(|face, quiet| {
             if quiet.until > now {

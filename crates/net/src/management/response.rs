@@ -4,12 +4,12 @@ use super::parameters::{ControlParameters, numbers};
 use packet::tlv::{self, Fault, Reader};
 use packet::{Bytes, ContentType, DataBuf, NameRef};
 
-/// How long replies are fresh, as in NFD: consumers that insist on freshness still get them.
+/// The freshness of replies, as in NFD: consumers that insist on freshness still get them.
 pub const FRESHNESS_MS: u64 = 1000;
 /// The length in characters to which a text is cut if it does not fit into a packet.
 const SHORT: usize = 200;
 
-/// A status with what was done. It always has a body: python-ndn fails on replies without one.
+/// A status with the result. It always has a body: python-ndn fails on replies without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlResponse {
     /// As in HTTP; 200 is success.
@@ -79,7 +79,7 @@ impl ControlResponse {
         if whole.len() <= packet::MAX_PACKET {
             return whole;
         }
-        // The name contains the request. In half a packet there is no room to repeat it.
+        // The name contains the request. Half a packet has no room to repeat it.
         let text = self.text.chars().take(SHORT).collect();
         let body = ControlParameters::default();
         ControlResponse { code: self.code, text, body }.packet(name)

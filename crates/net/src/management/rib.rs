@@ -1,4 +1,4 @@
-//! Routes by origin, and the next hops that the FIB gets from them.
+//! Routes by origin, and the FIB's next hops computed from them.
 //!
 //! Of the routes for a prefix to one face, the cheapest counts. A prefix with routes inherits those
 //! of shorter prefixes that have the flag ChildInherit, for faces to which it has no route of its
@@ -30,7 +30,7 @@ pub struct Route {
     pub cost: u64,
     /// [`CHILD_INHERIT`] and [`CAPTURE`]; other flags are kept and reported unchanged.
     pub flags: u64,
-    /// When it goes.
+    /// The time of its expiry.
     pub expires: Option<Time>,
 }
 
@@ -55,7 +55,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// The cheapest route of each face, of those that have all of `flags`.
+    /// The cheapest route of each face among those with all of `flags`.
     fn cheapest(&self, flags: u64) -> Hops {
         let mut hops = Hops::new();
         for (key, route) in self.routes.iter().filter(|(_, r)| r.flags & flags == flags) {
@@ -87,7 +87,7 @@ pub struct Rib {
 }
 
 /// Bytes of memory that a route takes: its places in trees that are half full, the name in each,
-/// and what the FIB was given.
+/// and its next hop in the FIB.
 fn bytes(prefix: &Name) -> usize {
     832 + 3 * memory::block(prefix.as_ref().as_bytes().len())
 }
@@ -104,7 +104,7 @@ impl Rib {
         self.entries.iter().map(|(prefix, entry)| (prefix, &entry.routes))
     }
 
-    /// How many routes a face has.
+    /// The number of routes of a face.
     #[must_use]
     pub fn routes_of(&self, face: FaceId) -> usize {
         self.by_face.get(&face).map_or(0, BTreeSet::len)
@@ -135,7 +135,7 @@ impl Rib {
     /// Adds a route or changes it.
     ///
     /// # Errors
-    /// The FIB rejects it; nothing is changed then.
+    /// The FIB rejects it; then the routes are unchanged.
     pub fn add(
         &mut self,
         forwarder: &mut Forwarder,
@@ -166,7 +166,7 @@ impl Rib {
         Ok(())
     }
 
-    /// Removes a route; says whether it was there.
+    /// Removes a route; returns true if it existed.
     pub fn remove(&mut self, forwarder: &mut Forwarder, prefix: &Name, key: RouteKey) -> bool {
         let Some(entry) = self.entries.get_mut(prefix) else { return false };
         let before = entry.passed_on();
@@ -193,8 +193,8 @@ impl Rib {
         true
     }
 
-    /// Brings the FIB in line with a prefix's routes, and with those that longer prefixes inherit
-    /// if they have changed.
+    /// Updates the FIB for a prefix's routes, and for those that longer prefixes inherit if they
+    /// have changed.
     fn spread(&mut self, forwarder: &mut Forwarder, prefix: &Name, below: bool) {
         if !below {
             return self.refresh(forwarder, prefix);
@@ -262,7 +262,7 @@ impl Rib {
             }
             tracing::info!(%prefix, face = %key.face, origin = key.origin, "route expired");
             self.remove(forwarder, &prefix, key);
-            // A route that is not there any more must not keep the loop.
+            // An expiry without a route must not block the loop.
             self.expiries.remove(&(at, prefix, key));
         }
     }

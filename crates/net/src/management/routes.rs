@@ -16,7 +16,7 @@ use packet::Name;
 /// The cost of a route by a prefix announcement: other routes are preferred (NFD's number).
 pub(super) const ANNOUNCED_COST: u64 = 2048;
 
-/// When and by which face a command arrived, and its limits.
+/// The time and the face of a command's arrival, and its limits.
 pub(super) struct RouteCommand {
     pub arrival: Arrival,
     /// Routes that a face may have.
@@ -149,7 +149,7 @@ impl<'a> Routes<'a> {
         }
     }
 
-    /// `rib/unregister`; removing what is not there is a success, too.
+    /// `rib/unregister`; removing a missing route is a success, too.
     fn unregister(&mut self, asked: &ControlParameters) -> ControlResponse {
         let Some(prefix) = &asked.name else { return missing_name(asked) };
         let face = self.face(asked);
@@ -190,7 +190,7 @@ impl<'a> Routes<'a> {
         ControlResponse::new(200, "Success", body)
     }
 
-    /// `fib/remove-nexthop`; removing what is not there is a success, too.
+    /// `fib/remove-nexthop`; removing a missing next hop is a success, too.
     fn remove_next_hop(&mut self, asked: &ControlParameters) -> ControlResponse {
         let Some(prefix) = &asked.name else { return missing_name(asked) };
         let face = self.face(asked);
@@ -206,7 +206,7 @@ impl<'a> Routes<'a> {
         ControlResponse::new(200, "Success", body)
     }
 
-    /// The face that is meant: by its number, or that which the command came from.
+    /// The face of the command: by its number, or that of its arrival.
     fn face(&self, asked: &ControlParameters) -> FaceId {
         asked.face_id.filter(|id| *id != 0).map_or(self.command.arrival.from, FaceId)
     }
@@ -216,7 +216,7 @@ impl<'a> Routes<'a> {
         ControlResponse::new(403, text, asked.clone())
     }
 
-    /// Why nothing can be led to the face by this prefix.
+    /// The reason why the face cannot be a next hop of this prefix.
     fn unusable(
         &self,
         prefix: &Name,

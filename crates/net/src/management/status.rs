@@ -41,7 +41,7 @@ pub(crate) const N_MISSES: u64 = 130;
 
 /// Face flag: IncomingFaceId and NextHopFaceId are exchanged with the application.
 pub const LOCAL_FIELDS: u64 = 1;
-/// Face flag: frames that are lost are sent again.
+/// Face flag: lost frames are sent again.
 pub const RELIABILITY: u64 = 1 << 1;
 /// Face flag: its queue is managed, and packets are marked.
 pub const CONGESTION_MARKING: u64 = 1 << 2;
@@ -59,7 +59,7 @@ fn text(out: &mut Vec<u8>, typ: u64, value: &str) {
     tlv::put_tlv(out, typ, value.as_bytes());
 }
 
-/// Puts what `write` appends into an element.
+/// Puts the bytes that `write` appends into an element.
 fn nested(out: &mut Vec<u8>, typ: u64, write: impl FnOnce(&mut Vec<u8>)) {
     let mut value = Vec::new();
     write(&mut value);
@@ -185,8 +185,8 @@ pub(super) fn store_flags(store: &ContentStore) -> u64 {
     (CS_ADMIT * u64::from(store.admits())) | (CS_SERVE * u64::from(store.serves()))
 }
 
-/// `cs/info`. The capacity is in packets; where memory alone bounds the store, as many as the
-/// smallest ones would be.
+/// `cs/info`. The capacity is in packets. If memory alone bounds the store, it is the number of the
+/// smallest packets that fit.
 pub(super) fn content_store(forwarder: &Forwarder) -> Vec<u8> {
     let store = forwarder.content_store();
     let mut out = Vec::new();

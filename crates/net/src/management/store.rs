@@ -8,7 +8,7 @@ use forwarder::Forwarder;
 /// Packets that one `cs/erase` removes at most (NFD's number).
 const MOST_ERASED: usize = 256;
 
-/// `cs/config`: the most packets, and whether the store takes in and gives out.
+/// `cs/config`: the maximum number of packets, and whether the store inserts and answers.
 pub(super) fn config(forwarder: &mut Forwarder, asked: &ControlParameters) -> ControlResponse {
     let (flags, mask) = match (asked.flags, asked.mask) {
         (Some(flags), Some(mask)) => (flags, mask),
@@ -36,7 +36,7 @@ pub(super) fn config(forwarder: &mut Forwarder, asked: &ControlParameters) -> Co
     ControlResponse::new(200, "OK", body)
 }
 
-/// `cs/erase`: a Capacity in the reply says that there is more to be erased.
+/// `cs/erase`: a Capacity in the reply means that more packets can be erased.
 pub(super) fn erase(forwarder: &mut Forwarder, asked: &ControlParameters) -> ControlResponse {
     let Some(prefix) = &asked.name else {
         return ControlResponse::new(400, "cs/erase needs a Name", asked.clone());

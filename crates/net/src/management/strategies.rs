@@ -60,7 +60,7 @@ pub(super) fn set(
     ControlResponse::new(200, "OK", body)
 }
 
-/// `strategy-choice/unset`; taking back what was not chosen is a success, too.
+/// `strategy-choice/unset`; unsetting a prefix without a choice is a success, too.
 pub(super) fn unset(
     forwarder: &mut Forwarder,
     chosen: &mut BTreeMap<Name, Name>,

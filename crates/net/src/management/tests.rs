@@ -56,7 +56,7 @@ impl Node {
         Node { forwarder, management, apps, accounts, ordered, now: Time(0), nonce: 0 }
     }
 
-    /// Sends an Interest from an application; returns the Data that comes back to it.
+    /// Sends an Interest from an application; returns the Data that it gets.
     fn ask(&mut self, app: usize, wire: &[u8]) -> Option<Bytes> {
         let app = self.apps[app];
         self.forwarder.receive(self.now, app, Wire::Borrowed(wire));
@@ -277,7 +277,7 @@ fn a_face_is_given_other_rates() {
     assert_eq!(update(&mut node, &ControlParameters { face_id: None, ..asked }), 400);
     let view = node.forwarder.link_view(node.now, face).unwrap();
     assert_eq!((view.rate_out, view.rate_in), (Rate::from_mbps(2), Rate::from_mbps(3)));
-    // A rate that is measured is unknown at first; the rate out is no substitute.
+    // A measured rate is unknown at first; the rate out is no substitute.
     assert_eq!(update(&mut node, &measured), 200);
     let view = node.forwarder.link_view(node.now, face).unwrap();
     assert_eq!((view.rate_out, view.rate_in), (Rate::from_mbps(2), Rate(0)));
@@ -375,7 +375,7 @@ fn counters_are_json_and_current() {
     }
 }
 
-/// The Data of an announcement of `prefix`, as long as it says.
+/// The Data of an announcement of `prefix`, valid for `lives_ms`.
 fn announcement(prefix: &str, lives_ms: u64) -> Bytes {
     let name = format!("{prefix}/32=PA/v=1/seg=0").parse().unwrap();
     let mut content = Vec::new();
@@ -412,7 +412,7 @@ fn an_announced_prefix_has_a_route_to_who_announced_it() {
     assert_eq!(node.next_hops("/a"), [(app, 2048)]);
     let end = Time(9_000_000_000);
     assert_eq!(node.management.rib.next_deadline(), Some(end));
-    // Neighbours learn of it as long as it lives.
+    // Neighbours learn of it while it is valid.
     let known = |node: &Node| node.management.announced.clone();
     assert_eq!(known(&node).into_iter().collect::<Vec<_>>(), ["/a".parse().unwrap()]);
     node.management.on_deadline(&mut node.forwarder, end);

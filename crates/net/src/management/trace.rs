@@ -1,5 +1,5 @@
-//! `/localhost/weir/trace`: the packets of this forwarder, for clients with the right to command
-//! it.
+//! `/localhost/weir/trace`: the packets of this forwarder, for clients with the permission to send
+//! commands.
 //!
 //! A command makes a stream under a name that cannot be guessed, for the face that the command came
 //! from. Interests for the stream's numbers are answered as soon as there are packets. Packets that
@@ -25,7 +25,7 @@ const STREAM: &[u8] = b"\x08\x09localhost\x08\x04weir\x08\x05trace";
 const NAMED: usize = 4;
 const NUMBERED: usize = NAMED + 1;
 
-/// Traces at a time, and those of one user.
+/// The maximum number of traces, and that of one user.
 const MOST: usize = 8;
 const MOST_OF_A_USER: usize = 2;
 
@@ -36,7 +36,7 @@ const PART: usize = 32;
 /// Bytes of a stream in one packet.
 const PAYLOAD: usize = 8000;
 
-/// Packets of a stream that can be asked for ahead of the latest, and be asked for again.
+/// The number of packets of a stream that can be requested ahead of the latest, or again.
 const WINDOW: u64 = 16;
 
 /// An Interest is not answered in the last milliseconds of its lifetime: that could be too late.
@@ -45,10 +45,10 @@ const MARGIN_MS: u64 = 100;
 /// A trace without a reader for this long ends.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A bit of the Flags of `trace/start`: the packets are wanted, and not only what they are.
+/// A bit of the Flags of `trace/start`: records contain the packets, not only their description.
 pub const WITH_PACKETS: u64 = 1;
 
-/// An Interest for a packet of a stream that is still to come.
+/// An Interest for a future packet of a stream.
 #[derive(Debug)]
 struct Waiting {
     /// It is answered before: the Interest expires then.
@@ -60,7 +60,7 @@ struct Waiting {
 #[derive(Debug)]
 struct Session {
     number: u64,
-    /// The face that may read it, and its user, if that is known.
+    /// The face that may read it, and its user, if known.
     owner: FaceId,
     user: Option<u32>,
     /// The face that it is about, if it is about one.
@@ -141,7 +141,7 @@ impl Traces {
         ControlResponse::new(200, "OK", body)
     }
 
-    /// Writes log lines about packets and their steps from now on, if the log takes such lines.
+    /// Starts writing log lines about packets and their steps, if the log takes such lines.
     pub fn log(&mut self, forwarder: &mut Forwarder) {
         let logs = self.recorder().log();
         if logs {
@@ -149,8 +149,8 @@ impl Traces {
         }
     }
 
-    /// Answers an Interest for a packet of a stream, now or later. The stream of another face is
-    /// none.
+    /// Answers an Interest for a packet of a stream, now or later. Streams of other faces have no
+    /// answer.
     pub fn ask(
         &mut self,
         now: Time,
@@ -181,7 +181,7 @@ impl Traces {
         None
     }
 
-    /// A packet of a stream that is asked for, and the token of the Interest that asks.
+    /// A requested packet of a stream, and the token of its Interest.
     pub fn poll(&mut self, now: Time) -> Option<(Bytes, Bytes)> {
         let mut recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
         for session in &mut self.sessions {
@@ -234,7 +234,7 @@ impl Traces {
             }
             !ends
         });
-        // Without a reader, the tap costs nothing.
+        // Without a reader, no tap is set, so it takes no time.
         if recorder.is_idle() {
             forwarder.set_packet_tap(None);
         }

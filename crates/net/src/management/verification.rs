@@ -11,17 +11,17 @@ use std::sync::Arc;
 pub(super) struct Announcers {
     /// The accepted signers; `None` accepts all.
     validator: Option<Arc<Validator>>,
-    /// How long the checks took.
+    /// The times of the checks.
     checks: Checks,
 }
 
 impl Announcers {
-    /// Accepts these signers from now on; `None` accepts all.
+    /// Sets the accepted signers; `None` accepts all.
     pub fn accept(&mut self, validator: Option<Arc<Validator>>) {
         self.validator = validator;
     }
 
-    /// How long the checks took.
+    /// The times of the checks.
     pub fn checks(&self) -> &Checks {
         &self.checks
     }

@@ -2,7 +2,7 @@
 //!
 //! Each interface has one socket that receives: it is bound to the interface and to NDN's
 //! EtherType, and the daemon finds the face by the addresses in the frame. Each face has a socket
-//! of its own that only sends, so that the kernel says for each face when it takes more.
+//! of its own that only sends, so that the kernel reports for each face when it takes more.
 
 use super::udp::UdpOptions;
 use super::{Progress, SendError, SendFrames};
@@ -50,7 +50,7 @@ sockopt_impl!(
     libc::packet_mreq
 );
 
-/// An interface that has Ethernet faces, as it was when it was opened.
+/// An interface with Ethernet faces, in the state at its opening.
 #[derive(Clone, Copy, Debug)]
 pub struct Device {
     link: Link,
@@ -63,7 +63,7 @@ impl Device {
     /// The interface of this name.
     ///
     /// # Errors
-    /// There is none, it is down, or it is not an Ethernet interface.
+    /// The interface does not exist, is down, or is not an Ethernet interface.
     pub fn find(name: &str) -> io::Result<Device> {
         let (link, address) = Device::state(name)?;
         let index = link.index() as usize;
@@ -153,7 +153,7 @@ pub fn permitted() -> io::Result<()> {
     open(0).map(drop)
 }
 
-/// A frame of NDN that came in by an interface.
+/// A received frame of NDN.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
     /// The sender's address.
@@ -255,8 +255,8 @@ impl Receiver {
     /// A frame that belongs to this interface and can have come from another station.
     ///
     /// The kernel takes the tag off a frame of a VLAN, and passes it to the sockets of the parent
-    /// interface as well: with the number of the VLAN's interface, or as another host's if there is
-    /// none.
+    /// interface as well: with the number of the VLAN's interface, or as another host's if the host
+    /// has no such interface.
     fn check<'a>(&self, address: &LinkAddr, bytes: &'a [u8]) -> Option<Received<'a>> {
         let is_here = matches!(
             address.pkttype(),
@@ -381,7 +381,7 @@ impl Sender {
         }
     }
 
-    /// Sends these frames, at most [`AT_ONCE`]; the number of those that the kernel took.
+    /// Sends these frames, at most [`AT_ONCE`]; returns the number that the kernel took.
     fn send_some(&self, frames: &[&[u8]]) -> rustix::io::Result<usize> {
         let parts: Vec<_> =
             frames.iter().map(|f| [IoSlice::new(&self.header), IoSlice::new(f)]).collect();

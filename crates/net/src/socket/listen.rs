@@ -61,7 +61,7 @@ pub struct Access {
     pub gid: Option<u32>,
 }
 
-/// A Unix listener whose file goes when it goes.
+/// A Unix listener whose file is removed with it.
 #[derive(Debug)]
 pub struct LocalListener {
     listener: UnixListener,
@@ -101,23 +101,23 @@ impl LocalListener {
             Err(e) => return Err(UnixListenError::System { path: path.to_owned(), source: e }),
         }
         let listener = UnixListener::bind(path).map_err(UnixListenError::system(path))?;
-        // Whatever the umask. Until the permissions are set, no other user may connect: without a
-        // umask the group, which is changed first.
+        // This does not depend on the umask. Until the permissions are set, no other user may
+        // connect, except for the group if the umask is empty; so the group is changed first.
         if access.gid.is_some()
             && let Err(error) = std::os::unix::fs::chown(path, None, access.gid)
         {
             // In a namespace that does not have the group, for instance: then fewer may connect.
             tracing::warn!(path = %path.display(), %error, "the socket keeps the daemon's group");
         }
-        // From here on, an error removes the file.
+        // Later errors remove the file.
         let opened = LocalListener { listener, path: path.to_owned(), access, links: Vec::new() };
         std::fs::set_permissions(path, Permissions::from_mode(access.mode))
             .map_err(UnixListenError::system(path))?;
         Ok(opened)
     }
 
-    /// Makes a symbolic link to the socket, for clients that look elsewhere. A link that is there
-    /// is replaced, anything else left alone.
+    /// Makes a symbolic link to the socket, for clients that look elsewhere. Replaces an existing
+    /// link, and leaves other files alone.
     ///
     /// # Errors
     /// See [`UnixListenError`].
@@ -169,7 +169,7 @@ impl LocalListener {
         &self.path
     }
 
-    /// The next connection; `None` when there is none.
+    /// The next connection; `None` if none is waiting.
     ///
     /// # Errors
     ///
@@ -215,7 +215,7 @@ impl StreamListener {
         }
         socket.set_reuse_address(true)?;
         socket.bind(&local.into())?;
-        // So many may connect at once before the daemon has accepted the first.
+        // The number of connections that may wait until the daemon accepts them.
         socket.listen(BACKLOG)?;
         Ok(StreamListener { listener: TcpListener::from_std(socket.into()) })
     }
@@ -234,7 +234,7 @@ impl StreamListener {
         self.listener.local_addr()
     }
 
-    /// The next connection and its other end; `None` when there is none.
+    /// The next connection and its other end; `None` if none is waiting.
     ///
     /// # Errors
     ///

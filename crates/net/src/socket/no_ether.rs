@@ -8,7 +8,7 @@ use mio::{Registry, Token};
 use std::convert::Infallible;
 use std::io;
 
-/// An interface that has Ethernet faces: none.
+/// An interface with Ethernet faces, which does not exist here.
 #[derive(Clone, Copy, Debug)]
 pub struct Device(Infallible);
 
@@ -44,7 +44,7 @@ pub fn permitted() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "Ethernet faces need Linux"))
 }
 
-/// A frame of NDN that came in by an interface.
+/// A received frame of NDN.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
     /// The sender's address.

@@ -1,5 +1,5 @@
-//! WebSocket in a program that is built without it. The configuration cannot ask for it, so there
-//! is no such connection.
+//! WebSocket in a program built without it. The configuration cannot ask for it, so no such
+//! connection exists.
 
 use super::Progress;
 use crate::config::Origins;
@@ -7,7 +7,7 @@ use mio::net::TcpStream;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// The forwarder's end of a connection. There is none.
+/// The forwarder's end of a connection, which does not exist.
 #[derive(Debug)]
 pub enum WebSocket {}
 
@@ -15,7 +15,7 @@ impl WebSocket {
     /// Bytes of memory that a connection holds.
     pub const MEMORY: usize = 0;
 
-    /// On a connection that was accepted.
+    /// On an accepted connection.
     #[must_use]
     pub fn accepted(_: TcpStream, _: Arc<Origins>) -> Option<WebSocket> {
         None

@@ -14,7 +14,7 @@ pub enum Owner {
     Closed,
     /// A program of another host.
     Elsewhere,
-    /// A program of this host; the kernel does not say whose.
+    /// A program of this host; the kernel does not report its user.
     Unknown,
 }
 

@@ -8,8 +8,8 @@ use mio::net::{TcpStream, UnixStream};
 use packet::tlv::DecodeError;
 use std::io::{self, ErrorKind, Read, Write};
 
-/// The buffer that all streams read into: as much as a Unix socket holds, so that one call empties
-/// it.
+/// The size of the buffer for reads from all streams: that of a Unix socket's buffer, so that one
+/// call empties it.
 pub const READ_BUFFER: usize = 256 << 10;
 
 /// The bytes passed to the kernel in one call. Further packets wait in the forwarder's queue, where
@@ -34,8 +34,8 @@ impl Socket {
         }
     }
 
-    /// The user whose program is at the other end, if it is on this host and the kernel says so.
-    /// Over a Unix socket that is who connected; a TCP connection is looked up.
+    /// The user whose program is at the other end, if it is on this host and the kernel reports it.
+    /// Over a Unix socket this is the user who connected; a TCP connection is looked up.
     #[must_use]
     pub fn account(&self) -> Option<Account> {
         match self {
@@ -81,10 +81,10 @@ pub(super) fn send_at_once(socket: &TcpStream) {
 /// Why a stream is of no more use.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
-    /// The peer sent something that is no frame.
+    /// The peer sent bytes that are no frame.
     #[error("the peer sent invalid NDN data: {0}")]
     NotNdn(#[from] DecodeError),
-    /// The peer closed it, perhaps with bytes that it has not read: it needed no more.
+    /// The peer closed it, perhaps with unread bytes: it needed no more.
     #[error("the other end closed it")]
     Closed,
     /// The connection broke.
@@ -95,14 +95,14 @@ pub enum StreamError {
 impl From<io::Error> for StreamError {
     fn from(error: io::Error) -> StreamError {
         match error.kind() {
-            // A socket that is closed with unread bytes resets its connection.
+            // A socket closed with unread bytes resets its connection.
             ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => StreamError::Closed,
             _ => StreamError::Broken(error),
         }
     }
 }
 
-/// A stream with what was read and written in part.
+/// A stream, with bytes that were read or written in part.
 #[derive(Debug)]
 pub struct Stream {
     socket: Socket,
@@ -132,11 +132,11 @@ impl Stream {
         &mut self.socket
     }
 
-    /// Reads until nothing is left or `budget` bytes were taken; `each` gets every whole frame.
+    /// Reads until no bytes are left or `budget` bytes were taken; `each` gets every whole frame.
     /// `buffer` has [`READ_BUFFER`] bytes and is shared between streams.
     ///
     /// # Errors
-    /// The connection broke, or what came is no frame; close the face.
+    /// The connection broke, or the received bytes are no frame; close the face.
     pub fn receive(
         &mut self,
         buffer: &mut [u8],
@@ -153,7 +153,7 @@ impl Stream {
             self.unframer.frames(&buffer[..kept + bytes], &mut each)?;
             match read {
                 Ok(0) => return Ok(Progress::Closed),
-                // A read that is short found the socket empty; what comes later is a new edge.
+                // After a short read the socket is empty; later bytes are a new edge.
                 Ok(n) if n < room => return Ok(Progress::Blocked),
                 Ok(n) => taken += n,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(Progress::Blocked),
@@ -164,8 +164,8 @@ impl Stream {
         Ok(Progress::More)
     }
 
-    /// Sends what `fill` appends until `fill` has nothing (it returns false then), the kernel takes
-    /// no more, or `budget` bytes were sent.
+    /// Sends the frames that `fill` appends until `fill` has none (it returns false then), the
+    /// kernel takes no more, or `budget` bytes were sent.
     ///
     /// # Errors
     /// The connection broke; close the face.
@@ -203,8 +203,8 @@ impl Stream {
         }
     }
 
-    /// Takes a buffer that faces lend each other to collect what they send, unless something waits
-    /// in its own.
+    /// Takes a buffer that faces lend each other to collect frames to send, unless bytes wait in
+    /// its own.
     pub fn borrow(&mut self, spare: &mut Vec<u8>) {
         if self.out.is_empty() {
             std::mem::swap(&mut self.out, spare);
@@ -227,13 +227,13 @@ impl Stream {
         }
     }
 
-    /// Bytes of memory that it holds for what waits to be sent.
+    /// Bytes of memory that it holds for waiting frames.
     #[must_use]
     pub fn memory(&self) -> usize {
         memory::block(self.out.capacity())
     }
 
-    /// Bytes that were taken for sending and that the kernel has not taken yet.
+    /// Bytes taken for sending that the kernel has not taken yet.
     #[must_use]
     pub fn unsent(&self) -> usize {
         self.out.len() - self.written
@@ -332,7 +332,7 @@ mod tests {
         };
         let stopped = stream.send(64 << 20, |out| fill(&mut filled, out)).unwrap();
         assert_eq!(stopped, Progress::Blocked);
-        // No more than one chunk was taken beyond what the kernel holds.
+        // No more than one chunk was taken beyond the kernel's buffer.
         assert!(stream.unsent() > 0 && stream.unsent() <= WRITE_CHUNK + 4000);
         let mut read = 0;
         let mut sink = vec![0; 1 << 20];

@@ -28,7 +28,7 @@ pub struct ReceiveBuffers {
 }
 
 impl ReceiveBuffers {
-    /// Room for `slots` joined datagrams a call, at most what the system takes.
+    /// Room for `slots` joined datagrams per call, within the system's limit.
     #[must_use]
     pub fn new(slots: usize) -> ReceiveBuffers {
         let slots = slots.clamp(1, quinn_udp::BATCH_SIZE);
@@ -59,7 +59,7 @@ impl Offloads {
     /// Detects them as for the sockets of faces, by options of a socket on loopback.
     ///
     /// # Errors
-    /// The system grants no such socket.
+    /// The system does not permit such a socket.
     pub fn detect() -> io::Result<Offloads> {
         let socket = std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
@@ -73,12 +73,12 @@ pub struct Udp {
     socket: UdpSocket,
     state: UdpSocketState,
     peer: Option<SocketAddr>,
-    /// The peer is a group, of which any member may send.
+    /// The peer is a group, whose members may all send.
     is_group: bool,
-    /// The network reported that nothing receives at the peer's port, or that there is no way
-    /// there; until it is asked for.
+    /// The network has reported that no program receives at the peer's port, or that no route leads
+    /// there, since the last call that asked for it.
     unreachable: bool,
-    /// Nothing more is sent then.
+    /// After such a report, no more frames are sent.
     gives_up: bool,
 }
 
@@ -88,9 +88,9 @@ fn is_unreachable(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable)
 }
 
-/// Lets sockets of the same user have the address, too: those of single peers share the
-/// listener's. Shared by SO_REUSEADDR, it could be taken by any user of the host, who would get the
-/// datagrams instead (socket(7)).
+/// Lets sockets of the same user have the address, too: those of single peers share the listener's
+/// address. With SO_REUSEADDR, any user of the host could take it and would get the datagrams
+/// instead (socket(7)).
 fn share(socket: &Socket) -> io::Result<()> {
     #[cfg(unix)]
     socket.set_reuse_port(true)?;
@@ -104,7 +104,7 @@ fn share(socket: &Socket) -> io::Result<()> {
 /// # Errors
 /// Its size is to exceed the kernel's limit, and CAP_NET_ADMIN is missing.
 pub(super) fn size_receive_buffer(socket: &Socket, options: UdpOptions) -> io::Result<()> {
-    // The kernel grants what its limit allows; what it granted is not an error.
+    // The kernel reduces the size to its limit, which is not an error.
     if let Err(error) = socket.set_recv_buffer_size(options.receive_buffer) {
         tracing::debug!(%error, "receive buffer not changed");
     }
@@ -142,11 +142,11 @@ impl Udp {
         Udp::finish(socket, None)
     }
 
-    /// A socket for a multicast group on one interface: what it sends goes to all members there but
-    /// those on this host, and it receives what they send to the group.
+    /// A socket for a multicast group on one interface. It sends to all members there but those on
+    /// this host, and receives the datagrams of the group.
     ///
     /// # Errors
-    /// There is no such interface, or it has no multicast; also as [`Udp::listen`].
+    /// The interface does not exist or has no multicast; also as [`Udp::listen`].
     pub fn join(group: SocketAddr, interface: &str, options: UdpOptions) -> io::Result<Udp> {
         let index = interface::index(interface)?;
         let socket = unbound(group, options)?;
@@ -182,7 +182,7 @@ impl Udp {
     /// A socket for one peer, bound to `local`.
     ///
     /// # Errors
-    /// As [`Udp::listen`]; also if there is no route to the peer.
+    /// As [`Udp::listen`]; also without a route to the peer.
     pub fn connect(local: SocketAddr, peer: SocketAddr, options: UdpOptions) -> io::Result<Udp> {
         let socket = unbound(local, options)?;
         share(&socket)?;
@@ -216,8 +216,8 @@ impl Udp {
         &mut self.socket
     }
 
-    /// Sends nothing more from when the network reports that nothing receives there, until
-    /// [`Udp::take_unreachable`]. Otherwise what comes later is sent all the same.
+    /// Stops sending once the network reports that nothing receives there, until
+    /// [`Udp::take_unreachable`]. Without this call, later frames are sent all the same.
     pub fn give_up_when_unreachable(&mut self) {
         self.gives_up = true;
     }
@@ -249,15 +249,16 @@ impl Udp {
         self.socket.local_addr()
     }
 
-    /// The largest payload that the route to the peer takes now; `None` if the system does not say.
+    /// The largest payload that the route to the peer takes now; `None` if the system does not
+    /// report it.
     #[must_use]
     pub fn route_payload(&self) -> Option<usize> {
         #[cfg(target_os = "linux")]
         {
-            // A socket that is not connected has no route to ask about.
+            // An unconnected socket has no route.
             let peer = self.peer.filter(|_| !self.is_group)?;
-            // When the path becomes narrower Linux drops the route that an IPv6 socket was
-            // connected by, and knows no MTU without one; connecting again looks the route up.
+            // When the path becomes narrower, Linux drops the route of an IPv6 socket, and the
+            // socket has no MTU without one; connecting again looks the route up.
             let mtu = match self.mtu(peer) {
                 Err(rustix::io::Errno::NOTCONN) => {
                     self.socket.connect(peer).ok()?;
@@ -334,7 +335,7 @@ impl Udp {
         Ok(Progress::More)
     }
 
-    /// Sends once more if the first failure was an old one: the kernel reports what became of an
+    /// Sends once more if the first failure was an old one: the kernel reports the failure of an
     /// earlier datagram on the next call, and does not send then.
     fn try_send(&mut self, transmit: &Transmit<'_>) -> io::Result<()> {
         let socket = UdpSockRef::from(&self.socket);
@@ -409,7 +410,7 @@ impl SendFrames for Udp {
 pub fn local_for(listener: SocketAddr, reached: Option<IpAddr>, peer: SocketAddr) -> SocketAddr {
     let ip = reached.filter(|ip| ip.is_ipv4() == peer.is_ipv4()).unwrap_or(listener.ip());
     match (ip, peer) {
-        // A link-local address means nothing without its interface.
+        // A link-local address is ambiguous without its interface.
         (IpAddr::V6(ip), SocketAddr::V6(peer)) if ip.is_unicast_link_local() => {
             SocketAddrV6::new(ip, listener.port(), 0, peer.scope_id()).into()
         }

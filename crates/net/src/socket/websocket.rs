@@ -21,14 +21,14 @@ use tungstenite::{Error, WebSocket as Open, accept_hdr_with_config};
 /// The bytes read in one call.
 const READ: usize = 16 << 10;
 
-/// Bytes of messages that are handed to the kernel in one call; what waits beyond that waits in
-/// the forwarder's queue.
+/// Bytes of messages that are handed to the kernel in one call; further frames wait in the
+/// forwarder's queue.
 const CHUNK: usize = 32 << 10;
 
 /// The fewest bytes that a message counts: a Ping of 6 bytes costs an answer.
 const LEAST: usize = 64;
 
-/// The most characters of an origin that are shown.
+/// The maximum number of characters of an origin in a message.
 const SHOWN: usize = 100;
 
 /// Why a connection is of no more use.
@@ -37,10 +37,10 @@ pub enum WebSocketError {
     /// It comes from a page that may not connect.
     #[error("{0}")]
     Page(String),
-    /// The request that opens it is none.
+    /// The opening request is invalid.
     #[error("the peer was rejected: {0}")]
     Rejected(Box<Error>),
-    /// The peer does not do as RFC 6455 says, sent too long a message, or is gone.
+    /// The peer violates RFC 6455, sent too long a message, or is gone.
     #[error("the connection broke: {0}")]
     Broken(Box<Error>),
     /// Packets are binary.
@@ -66,8 +66,8 @@ impl Callback for Guard {
     }
 }
 
-/// A stream of which only a part is read in a turn. The library reads until a message is whole,
-/// and a peer can send empty fragments of one without end; here it finds nothing more.
+/// A stream that limits the bytes read in a turn. The library reads until a message is whole, and a
+/// peer can send empty fragments without end; this stream then has no more bytes.
 #[derive(Debug)]
 struct Metered<S> {
     stream: S,
@@ -99,7 +99,7 @@ impl<S: Write> Write for Metered<S> {
 
 #[derive(Debug)]
 enum State<S: Read + Write> {
-    /// Nothing was read yet.
+    /// No bytes have been read yet.
     New(Metered<S>, Guard),
     /// The request has not come whole.
     Opening(MidHandshake<ServerHandshake<Metered<S>, Guard>>),
@@ -117,11 +117,11 @@ pub struct WebSocket<S: Read + Write = TcpStream> {
 
 impl WebSocket {
     /// Bytes of memory that a connection may hold beside a message that has not come whole:
-    /// itself, what is read at a time, and what waits to be sent, in a buffer that doubles.
+    /// itself, the buffer of a read, and waiting frames, in a buffer that doubles.
     pub const MEMORY: usize = size_of::<WebSocket>() + READ + 2 * (CHUNK + MAX_FRAME);
 
-    /// On a connection that was accepted; pages of these origins may have made it. `None` in a
-    /// program without WebSocket.
+    /// On an accepted connection; pages of these origins may have made it. `None` in a program
+    /// without WebSocket.
     #[must_use]
     pub fn accepted(socket: TcpStream, origins: Arc<Origins>) -> Option<WebSocket> {
         send_at_once(&socket);
@@ -133,7 +133,7 @@ impl<S: Read + Write> WebSocket<S> {
     /// On any stream that does not block; pages of these origins may have made it.
     #[must_use]
     pub fn over(stream: S, origins: Arc<Origins>) -> WebSocket<S> {
-        // The library limits what it reads of a request.
+        // The library limits the length of a request.
         let stream = Metered { stream, left: usize::MAX };
         WebSocket { state: State::New(stream, Guard(origins)), unsent: 0 }
     }
@@ -146,13 +146,13 @@ impl<S: Read + Write> WebSocket<S> {
         }
     }
 
-    /// True if the peer's request has been answered; before, nothing can be sent.
+    /// True if the peer's request has been answered; before, no packet can be sent.
     #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Open(_))
     }
 
-    /// Reads until nothing is left or `budget` bytes were read; `each` gets every packet. Pings
+    /// Reads until no bytes are left or `budget` bytes were read; `each` gets every packet. Pings
     /// are answered.
     ///
     /// # Errors
@@ -212,8 +212,9 @@ impl<S: Read + Write> WebSocket<S> {
         Ok(())
     }
 
-    /// Sends what `fill` appends to `packet`, one at a time, until `fill` has nothing (it returns
-    /// false then), the kernel takes no more, or `budget` bytes were sent. Only if it is open.
+    /// Sends the packets that `fill` appends to `packet`, one at a time, until `fill` has none (it
+    /// returns false then), the kernel takes no more, or `budget` bytes were sent. Only if it is
+    /// open.
     ///
     /// # Errors
     /// Close the face.
@@ -249,7 +250,7 @@ impl<S: Read + Write> WebSocket<S> {
         }
     }
 
-    /// Bytes of packets that were taken for sending and that the kernel may not have taken yet.
+    /// Bytes of packets taken for sending that the kernel may not have taken yet.
     #[must_use]
     pub fn unsent(&self) -> usize {
         self.unsent
@@ -279,7 +280,7 @@ fn kind(error: &Error) -> Kind {
         Error::Io(error) if error.kind() == ErrorKind::WouldBlock => Kind::Blocked,
         Error::Io(error) if error.kind() == ErrorKind::Interrupted => Kind::Interrupted,
         Error::ConnectionClosed | Error::AlreadyClosed => Kind::Closed,
-        // A page that is left says nothing, and may leave bytes unread.
+        // A page that the user leaves sends no closing frame, and may leave bytes unread.
         Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Kind::Closed,
         Error::Io(error) if error.kind() == ErrorKind::ConnectionReset => Kind::Closed,
         _ => Kind::Broken,

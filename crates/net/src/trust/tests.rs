@@ -22,7 +22,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// A secret that those who write under `/blog` share.
+/// A secret that the authors under `/blog` share.
 fn shared(secret: u8) -> StoredShared {
     let identity: Name = "/blog".parse().unwrap();
     StoredShared::generate(identity.as_ref(), &[secret; 32], &[2; 32])

@@ -93,7 +93,7 @@ pub fn udp_peer() -> UdpSocket {
     socket
 }
 
-/// Looks until there is something, and fails with `what` if there is nothing for long.
+/// Looks until `look` returns a value; fails with `what` after a long time.
 pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let clock = Clock::start();
     loop {

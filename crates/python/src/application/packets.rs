@@ -84,7 +84,7 @@ impl Interest {
         format!("<weir.Interest {}>", self.0.name)
     }
 
-    /// The answer with this content, checked as far as that is possible without its signature.
+    /// The answer with this content, with all checks that need no signature.
     fn _answer(
         &self,
         py: Python<'_>,

@@ -27,6 +27,6 @@ pub enum Kind {
     Count,
     /// A whole number; negative ones mean that there is none.
     OptionalCount,
-    /// Units of so many bytes, rounded to whole bytes.
+    /// Units of this number of bytes, rounded to whole bytes.
     Bytes(f64),
 }

@@ -1,4 +1,4 @@
-//! The answers of an S3 server that are no success, and requests without an answer.
+//! The error answers of an S3 server, and requests without an answer.
 
 use crate::fault::Cause;
 use std::fmt;
@@ -68,13 +68,13 @@ pub fn cut_off(error: &io::Error) -> Failure {
     }
 }
 
-/// The failure of a body that is shorter than announced.
+/// The failure of a body shorter than announced.
 pub fn short(found: u64, announced: u64) -> Failure {
     let text = format!("the answer ends early, after {found} of {announced} bytes");
     Failure::passing(Cause::Unreachable, text)
 }
 
-/// The failure of an answer that is no success.
+/// The failure of an error answer.
 pub fn refused(response: Response<Body>) -> Failure {
     let status = response.status().as_u16();
     let mut body = Vec::new();
@@ -86,7 +86,7 @@ pub fn refused(response: Response<Body>) -> Failure {
     of_status(status, element(&body, "Code"), element(&body, "Message"))
 }
 
-/// The failure of an answer that is a success by its status only.
+/// The failure of an answer whose status alone is a success.
 pub fn refused_late(body: &[u8]) -> Failure {
     let body = String::from_utf8_lossy(body);
     of_status(500, element(&body, "Code"), element(&body, "Message"))

@@ -13,12 +13,12 @@ use transport::publish::Source;
 const BLOCK: u64 = 2 << 20;
 /// The maximum number of blocks in memory: 64 MB.
 const MOST: usize = 32;
-/// The number of blocks that are requested ahead of a reader that reads them in order.
+/// The number of blocks that are requested ahead of a sequential reader.
 const AHEAD: u64 = 6;
 /// The maximum number of threads, each with one request.
 const THREADS: usize = 6;
 
-/// A block that was not used for so many looks is old.
+/// A block is old if it was not used for this number of looks.
 const OLD: u64 = 4096;
 /// A block whose request has failed is requested again after this time.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -30,7 +30,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// An object of a bucket that is read.
+/// An object of a bucket, for reads.
 #[derive(Debug)]
 pub struct Object {
     /// Its key.
@@ -42,11 +42,11 @@ pub struct Object {
 /// A block of an object.
 type BlockKey = (Arc<str>, u64);
 
-/// The blocks of a bucket's objects that are in memory, or on their way.
+/// The blocks of a bucket's objects, in memory or on their way.
 pub struct Blocks {
     client: Arc<Client>,
     state: Mutex<State>,
-    /// A block has come, or there is a job.
+    /// A block has come, or a job waits.
     changed: Condvar,
 }
 
@@ -93,7 +93,7 @@ impl Slot {
         !matches!(self.content, Content::Coming) && !self.is_wanted && (self.is_done || is_old)
     }
 
-    /// The order in which a block that is read now takes the places of others.
+    /// The order in which a new block takes the places of others.
     fn rank(&self, clock: u64) -> Option<(bool, bool, u64)> {
         let is_kept = self.is_wanted && self.used + MOST as u64 > clock;
         let is_free = !matches!(self.content, Content::Coming) && !is_kept;
@@ -118,7 +118,7 @@ impl State {
         true
     }
 
-    /// Requests a block, unless it is there.
+    /// Requests a block, unless it is in memory or requested already.
     fn request(&mut self, key: &BlockKey, size: u64, is_wanted: bool) {
         if self.blocks.contains_key(key) || !self.make_room(is_wanted) {
             return;

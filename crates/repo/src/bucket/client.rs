@@ -19,7 +19,7 @@ const VALID: Duration = Duration::from_secs(3600);
 /// The pause after the first failure. Each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// The maximum number of bytes of an answer that is not the content of an object.
+/// The maximum number of bytes of an answer other than the content of an object.
 const MOST_BYTES: u64 = 16 << 20;
 /// The maximum number of idle connections.
 const IDLE: usize = 16;
@@ -39,11 +39,11 @@ pub enum Sent<'a> {
     Nothing,
     /// These.
     Bytes(&'a [u8]),
-    /// Those of a reader, which is made again for each attempt.
+    /// The bytes of a reader, which is made again for each attempt.
     Reader(&'a mut dyn Read),
 }
 
-/// A request that was signed.
+/// A signed request.
 pub struct Signed {
     method: Method,
     url: Url,
@@ -101,8 +101,8 @@ impl Client {
         Signed { method: A::METHOD, url: action.sign(VALID), headers: Vec::new() }
     }
 
-    /// Does something that may fail for a time, in several attempts. `action` is what is done with
-    /// the object `key`, in one word.
+    /// Performs an action that may fail for a time, in several attempts. `action` is its name for
+    /// messages about the object `key`, in one word.
     ///
     /// # Errors
     /// The last failure.
@@ -132,10 +132,10 @@ impl Client {
         }
     }
 
-    /// Sends a request, and returns an answer that is a success.
+    /// Sends a request, and returns a successful answer.
     ///
     /// # Errors
-    /// There is no answer, or it is no success.
+    /// The server does not answer, or answers with an error.
     pub fn send(&self, request: &Signed, sent: Sent<'_>) -> Result<Response<Body>, Failure> {
         let method = match request.method {
             Method::Head => "HEAD",

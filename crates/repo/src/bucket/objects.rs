@@ -17,7 +17,7 @@ use std::os::unix::fs::FileExt;
 use ureq::Body;
 use ureq::http::Response;
 
-/// Bytes that are copied at a time.
+/// The number of bytes that are copied at a time.
 const BLOCK: usize = 256 << 10;
 /// The number of bytes of a part, if the upload does not need larger ones.
 const PART: u64 = 16 << 20;
@@ -78,7 +78,7 @@ pub struct Listed {
     pub key: String,
     /// Its size in bytes.
     pub size: u64,
-    /// Its age by the server's clock; zero if the server does not say.
+    /// Its age by the server's clock; zero if the server does not state it.
     pub age: SignedDuration,
 }
 
@@ -97,7 +97,7 @@ pub fn range(client: &Client, key: &str, size: u64, offset: u64, len: usize) -> 
     })
 }
 
-/// Compares the range of an answer, `bytes FIRST-LAST/SIZE`, with the one that was requested.
+/// Compares the range of an answer, `bytes FIRST-LAST/SIZE`, with the requested one.
 fn check_range(response: &Response<Body>, offset: u64, size: u64) -> Result<(), Failure> {
     let range = response.headers().get("content-range").and_then(|range| range.to_str().ok());
     let numbers = range.and_then(|range| {
@@ -117,7 +117,7 @@ fn check_range(response: &Response<Body>, offset: u64, size: u64) -> Result<(), 
     }
 }
 
-/// The first bytes of an object, at most `len`; `None` if there is no such object.
+/// The first bytes of an object, at most `len`; `None` if the object does not exist.
 pub fn beginning(client: &Client, key: &str, len: usize) -> Done<Option<Vec<u8>>> {
     let action = GetObject::new(client.bucket(), client.credentials(), key);
     let read = client.attempt("read", key, || {
@@ -255,7 +255,7 @@ fn upload_parts(
     let body = complete.body();
     client.attempt("write", key, || {
         let answer = client.text(client.send(&request, Sent::Bytes(body.as_bytes()))?)?;
-        // The server sends the status before it knows the result.
+        // The server sends the status before it has the result.
         match CompleteMultipartUploadResponse::parse(&String::from_utf8_lossy(&answer)) {
             Ok(_) => Ok(()),
             Err(_) => Err(answer::refused_late(&answer)),
@@ -271,7 +271,7 @@ pub fn abort(client: &Client, key: &str, id: &str) -> Done<()> {
     })
 }
 
-/// Removes an object. It is no error if there is none.
+/// Removes an object. A missing object is no error.
 pub fn remove(client: &Client, key: &str) -> Done<()> {
     let action = DeleteObject::new(client.bucket(), client.credentials(), key);
     let removed = client

@@ -114,7 +114,7 @@ fn file(variable: &str, usual: PathBuf) -> PathBuf {
     std::env::var_os(variable).map_or(usual, PathBuf::from)
 }
 
-/// The text of a file; none if there is no such file.
+/// The text of a file; empty if it cannot be read.
 fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }

@@ -18,7 +18,7 @@ fn an_index_is_opened_again_after_the_transactions_of_the_old_one() {
     store.opened().has_failed = true;
     // Another thread may be opening it already.
     let opening = store.opening.lock().unwrap();
-    // As a gateway's check whether the insertion is permitted, and its other threads.
+    // As a gateway does: its check of the permission for the insertion, and its other threads.
     let (done, looks) = mpsc::channel();
     for _ in 0..2 {
         let (store, done) = (store.clone(), done.clone());

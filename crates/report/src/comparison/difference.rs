@@ -123,8 +123,8 @@ impl Values<'_> {
         of_first * second.len() != of_second * first.len()
     }
 
-    /// Smaller differences mean nothing, whatever their share: a queue consists of packets, and
-    /// counts of ones.
+    /// Smaller differences mean nothing, whatever their share: a queue consists of whole packets,
+    /// and counts are whole numbers.
     fn resolution(&self, quantity: &str, is_count: bool) -> f64 {
         match quantity {
             _ if self.kind == "link" && quantity.starts_with("queue_") => self.packet,

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// The tolerated difference between the lengths of runs.
 const SAME_LENGTH: f64 = 0.01;
-/// So many things are named.
+/// The maximum number of things that a note names.
 const MOST_NAMED: usize = 6;
 
 /// Notes on the comparison of these runs, each without a full stop.
@@ -56,7 +56,7 @@ fn ran(driver: Option<&str>) -> String {
     }
 }
 
-/// How long the longest runs of each are, if that is not the same.
+/// The lengths of the longest runs of each, if they differ.
 pub fn lengths(runs: &[Vec<&RunResult>; 2]) -> Option<[f64; 2]> {
     let lengths =
         runs.each_ref().map(|runs| runs.iter().map(|run| run.duration_s).fold(0.0, f64::max));

@@ -67,7 +67,7 @@ pub fn observed(run: &RunResult, span: Span) -> Vec<(Thing, Vec<Measured>)> {
 #[derive(Default)]
 struct Observed {
     things: Vec<(Thing, Vec<Measured>)>,
-    /// How many things have the same name.
+    /// The number of things with the same name.
     twins: BTreeMap<Thing, usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Settings by which runs are told apart.
+//! Settings that distinguish runs.
 
 /// Settings, field and value.
 pub type Settings = Vec<(String, String)>;

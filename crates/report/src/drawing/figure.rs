@@ -145,7 +145,7 @@ impl Extent {
     }
 }
 
-/// Points, and intervals as far as they have room. A logarithmic axis has zero for points alone.
+/// Points, and intervals within the room for them. A logarithmic axis has zero for points only.
 fn with_room(mut points: Vec<f64>, intervals: Vec<f64>, axis: &Axis) -> Vec<f64> {
     let most = points.iter().copied().fold(0.0, f64::max) * ROOM_FOR_INTERVALS;
     let least = points.iter().copied().fold(0.0, f64::min) * ROOM_FOR_INTERVALS;

@@ -33,7 +33,7 @@ impl Font {
         f64::from(self.face.units_per_em())
     }
 
-    /// The glyph of a letter; of one that the font lacks, a question mark.
+    /// The glyph of a letter; a question mark if the font lacks it.
     pub fn glyph(&self, letter: char) -> GlyphId {
         let glyph = self.face.glyph_index(letter).or_else(|| self.face.glyph_index('?'));
         glyph.unwrap_or_default()

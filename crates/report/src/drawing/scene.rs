@@ -126,8 +126,8 @@ pub fn circle(at: Point, radius: f64) -> Vec<Step> {
     steps
 }
 
-/// The marks of points, which tell lines apart without colours, as their corners for a size of 1; a
-/// mark without corners is a circle.
+/// The marks of points, which distinguish lines without colours, as their corners for a size of 1;
+/// a mark without corners is a circle.
 pub const MARKS: [&[[f64; 2]]; 8] = [
     &[],
     &[[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],

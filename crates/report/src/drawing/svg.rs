@@ -60,7 +60,7 @@ fn written(text: &Text) -> String {
     )
 }
 
-/// The colours that are used, for light and for dark ground.
+/// The used colours, for light and for dark ground.
 fn style(scene: &Scene) -> String {
     let mut fills = BTreeSet::from(["paper"]);
     let mut pens = BTreeSet::new();

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 /// The beginning of their names.
 const PREFIX: &str = ".weir-unfinished-";
-/// The file that is locked.
+/// The locked file.
 const LOCK: &str = "alive.lock";
 
 /// A new folder in `home`, and its lock, which is `None` on disks without locks.

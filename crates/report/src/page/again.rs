@@ -1,4 +1,4 @@
-//! Everything that is needed to run it again.
+//! The scenarios, commands and versions for a repetition.
 
 use crate::results::Results;
 use crate::text::escaped;
@@ -7,7 +7,7 @@ use scenario::result::TESTBED;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// So many files are shown.
+/// The maximum number of files that are shown.
 const MOST: usize = 20;
 
 /// Version, command, seeds and scenarios of each folder.

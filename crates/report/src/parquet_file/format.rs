@@ -36,7 +36,7 @@ fn schema(columns: &[Column]) -> Result<Arc<Type>, ParquetError> {
     Type::group_type_builder("weir").with_fields(fields).build().map(Arc::new)
 }
 
-/// Snappy, which every reader knows and which costs little.
+/// Snappy, which every reader supports and which costs little.
 fn properties() -> Arc<WriterProperties> {
     let version = concat!("weir ", env!("CARGO_PKG_VERSION")).to_owned();
     let properties =

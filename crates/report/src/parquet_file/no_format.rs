@@ -1,4 +1,4 @@
-//! The format in a program that is built without it: nothing can be written or read.
+//! The format in a program built without it: nothing can be written or read.
 
 use super::{Column, Constant, ReadRow};
 use scenario::result::Value;
@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Why a file cannot be written or read.
 #[derive(Debug, Error)]
 pub enum ParquetError {
-    /// There is no such format here.
+    /// This program has no such format.
     #[error("this program is built without Parquet; build it with the feature `parquet`")]
     NotBuilt,
     /// A file is damaged.
@@ -29,7 +29,7 @@ impl From<ParquetError> for std::io::Error {
     }
 }
 
-/// Writes the rows of one run. There is none.
+/// Writes the rows of one run; does not exist here.
 pub enum SeriesWriter {}
 
 impl SeriesWriter {

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 struct Sample {
     colour: usize,
-    /// Times and how many took just so long, ascending.
+    /// Times, ascending, and the number of flows with each.
     times: Vec<(f64, u64)>,
     unfinished: u64,
 }
@@ -146,8 +146,8 @@ pub fn picture(results: &Results) -> Option<Picture> {
     })
 }
 
-/// A line for completion times: seconds, ascending, and how many flows took just so long. Flows
-/// that never were complete count as longer than all others. Its cells are flows, median, 95 %, the
+/// A line for completion times: seconds, ascending, and the number of flows with each. Flows that
+/// never were complete count as longer than all others. Its cells are flows, median, 95 %, the
 /// longest and those that were not complete.
 #[must_use]
 pub fn distribution(label: &str, colour: usize, times: Vec<(f64, u64)>, unfinished: u64) -> Line {

@@ -42,7 +42,7 @@ pub fn picture(results: &Results) -> Option<Picture> {
     })
 }
 
-/// The title: the direction that is used most, in each of the drawings. `None` without a run.
+/// The title: the most used direction, in each of the drawings. `None` without a run.
 fn finding(drawn: &[&Group]) -> Option<String> {
     let mut found: Vec<(&str, String, f64)> = Vec::new();
     for group in drawn {

@@ -9,7 +9,7 @@ pub struct Spec {
     pub name: &'static str,
     pub axis: &'static str,
     pub unit: &'static str,
-    /// From the recorded unit to the one that is drawn.
+    /// The factor from the recorded unit to the drawn one.
     pub factor: f64,
     pub rank: Rank,
     /// It counts from the beginning: its final value matters, its mean does not.

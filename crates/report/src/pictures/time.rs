@@ -80,7 +80,7 @@ fn limits_are_packets(results: &Results) -> bool {
 
 /// Points that all lines of a panel have together.
 const MOST_POINTS: usize = 12_000;
-/// Lines of a panel that are drawn with their samples.
+/// The maximum number of lines of a panel that are drawn with their samples.
 const MOST_WITH_SAMPLES: usize = 4;
 
 /// Links with less than this share of the busiest one are left out.
@@ -96,7 +96,7 @@ struct Drawing<'r> {
     unit: &'r str,
     factor: f64,
     is_sum: bool,
-    /// How many things are drawn.
+    /// The number of drawn things.
     things: usize,
 }
 
@@ -136,7 +136,7 @@ impl<'r> Drawing<'r> {
         entities.sort_by(|a, b| b.1.total_cmp(&a.1));
         entities.truncate(MOST_LINES);
         if self.subject == "link" {
-            // In a direction with Interests only, there is little to see.
+            // A direction with only Interests shows little.
             let least = entities.first().map_or(0.0, |(_, most)| most * FAINT);
             entities.retain(|(_, weight)| *weight > least);
         }

@@ -34,7 +34,7 @@ pub enum PlotError {
         /// The others.
         known: String,
     },
-    /// There is no such measure.
+    /// The measure does not exist.
     #[error("`{name}` is not a measure; valid are {known}")]
     Measure {
         /// The measure.
@@ -51,9 +51,9 @@ pub enum PlotError {
     /// There are too many panels to be seen.
     #[error("{count} panels would be drawn, {most} are possible")]
     Panels {
-        /// How many there are.
+        /// Their number.
         count: usize,
-        /// How many can be drawn.
+        /// The maximum number in a drawing.
         most: usize,
     },
 }

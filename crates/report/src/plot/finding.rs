@@ -13,9 +13,9 @@ pub struct Course {
     pub name: String,
     /// Values of the field, and of the measure.
     pub points: Vec<(String, f64)>,
-    /// Values of the field where flows did not finish, and how many of how many did.
+    /// Values of the field with unfinished flows, and the numbers of finished flows and of all.
     pub open: Vec<(String, [u64; 2])>,
-    /// How many flows finished, and how many began.
+    /// The numbers of flows that finished, and that began.
     pub flows: [u64; 2],
 }
 
@@ -48,7 +48,7 @@ pub fn finding(measure: &Measure, field: &str, courses: &[Course]) -> String {
     )
 }
 
-/// The courses with this mean, as far as its digits tell: these are named together.
+/// The courses with this mean in the digits that are shown: these are named together.
 fn equal<'a>(all: &[(f64, &'a Course)], mean: f64) -> Vec<&'a Course> {
     all.iter()
         .filter(|(other, _)| digits(*other) == digits(mean))

@@ -17,9 +17,9 @@ pub struct Division {
     pub by: Vec<usize>,
     /// Fields with a panel for each combination of their values.
     pub facet: Vec<usize>,
-    /// The panels that are drawn, in the order of the fields' values.
+    /// The drawn panels, in the order of the fields' values.
     pub panels: Vec<Key>,
-    /// How many panels there are.
+    /// The number of panels.
     pub all: usize,
     /// The lines of all panels.
     pub lines: Vec<Look>,
@@ -35,9 +35,10 @@ pub struct Look {
 }
 
 impl Division {
-    /// As it is asked for. No two combinations are mixed: a field that is not named makes lines of
-    /// its own, or panels if there would be too many lines. Of points, such a field is a condition:
-    /// it makes panels, because the best of one condition cannot be had under another.
+    /// Chooses lines and panels by the request. No two combinations are mixed: an unnamed field
+    /// makes lines of its own, or panels if the lines would be too many. Of points, such a field is
+    /// a condition: it makes panels, because the best of one condition is not available under
+    /// another.
     pub fn new(
         table: &Table<'_>,
         request: &Request,
@@ -54,7 +55,7 @@ impl Division {
         }
         let rest = table.varying(&[taken, &by, &facet].concat());
         if request.is_scatter {
-            // Without a scheme, the fields are what there is to choose.
+            // Without a scheme, the fields are the choices.
             if !by.is_empty() {
                 facet.extend(&rest);
             }
@@ -83,7 +84,7 @@ impl Division {
         Ok(Division { by, facet, panels, all, lines })
     }
 
-    /// The panels that are drawn, if they are not all.
+    /// The drawn panels, if they are not all.
     pub fn panels_note(&self) -> String {
         match self.panels.len() < self.all {
             true => format!(

@@ -1,4 +1,4 @@
-//! The content of a picture, as it is asked for.
+//! The requested content of a picture.
 
 use super::error::PlotError;
 use scenario::result::{MEASURES, Measure};
@@ -32,7 +32,7 @@ impl Log {
     }
 }
 
-/// On a linear axis the smaller ones of these could not be told apart.
+/// True if the smaller values would be indistinguishable on a linear axis.
 fn are_far_apart(values: &[f64]) -> bool {
     let mut positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
     positive.sort_by(f64::total_cmp);
@@ -46,11 +46,11 @@ fn are_far_apart(values: &[f64]) -> bool {
 /// The content of a picture.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// The swept field on the x axis, or the measure of points; `None`: the one that suits.
+    /// The swept field on the x axis, or the measure of points; `None`: a suitable one.
     pub x: Option<String>,
     /// The measure on the y axis; `None`: goodput after the warm-up.
     pub y: Option<String>,
-    /// The fields with a line for each value; empty: those that suit.
+    /// The fields with a line for each value; empty: suitable ones.
     pub by: Vec<String>,
     /// The field with a panel for each value.
     pub facet: Option<String>,

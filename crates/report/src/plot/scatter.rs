@@ -19,7 +19,7 @@ const FRONT: [usize; 2] = [7, 2];
 /// A logarithmic axis shows smaller values, as a share of the largest, at zero.
 const DEPTH: f64 = 1e-3;
 
-/// Smaller differences, as a share of the largest value, are none.
+/// Smaller differences, as a share of the largest value, do not count.
 const NO_DIFFERENCE: f64 = 0.01;
 
 /// Lines or settings on the front that a title names.

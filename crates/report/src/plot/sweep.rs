@@ -165,7 +165,7 @@ impl<'t, 'r> Draft<'t, 'r> {
     }
 }
 
-/// The mean over runs. Where not a single flow finished, there is no mean completion time.
+/// The mean over runs. If no flow finished, the completion time has no mean.
 pub fn mean(measure: &Measure, runs: &[&RunResult]) -> Option<Mean> {
     if measure.completed(runs).is_some_and(|[finished, _]| finished == 0) {
         return None;

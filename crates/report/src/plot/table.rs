@@ -70,7 +70,7 @@ impl Row<'_> {
     }
 }
 
-/// The runs of results that were not interrupted.
+/// The uninterrupted runs of results.
 pub struct Table<'r> {
     pub fields: Vec<Field>,
     pub rows: Vec<Row<'r>>,

@@ -105,7 +105,7 @@ fn points(picture: &Picture) -> usize {
     lines.map(|line| line.raw.len() / 2).sum()
 }
 
-/// A sweep over three fields with so many values.
+/// A sweep over three fields with these numbers of values.
 fn three_fields(schemes: usize, losses: usize, queues: usize) -> Results {
     let names = ["bbr", "cubic", "aimd", "icp", "pcon", "rcp", "mircc", "bic", "raaqm"];
     let mut runs = Vec::new();
@@ -226,7 +226,7 @@ fn each_condition_has_a_front_of_its_own() {
     assert_eq!(titles, ["loss: 0 %", "loss: 2 %"]);
     assert!(picture.title.ends_with("bbr (2 of 2) and cubic (1 of 2)"), "{}", picture.title);
     assert!(picture.caption.contains("for each condition: loss"), "{}", picture.caption);
-    // Without schemes, the settings are what there is to choose.
+    // Without schemes, the settings are the choices.
     let runs = [("10 packets", 5.0, 5.0), ("20 packets", 9.0, 9.0), ("40 packets", 9.0, 10.0)]
         .map(|(queue, goodput, delay)| run(&[("queue", queue)], 1, goodput, delay));
     let request = Request { is_scatter: true, ..Request::default() };

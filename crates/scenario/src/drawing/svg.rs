@@ -9,11 +9,12 @@ use crate::model::Scenario;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Beyond so many links their labels would hide the picture; they are still in the tooltips.
+/// The maximum number of links with labels: more would hide the picture. Tooltips have all labels.
 const MOST_LABELS: usize = 40;
-/// Beyond so many nodes only consumers and producers have their names beside them.
+/// The maximum number of nodes with names beside all of them; of more, only consumers and
+/// producers have names.
 const MOST_NAMES: usize = 80;
-/// Beyond so many consumers their names would lie over each other.
+/// The maximum number of consumers with names: more would lie over each other.
 const MOST_CONSUMERS: usize = 60;
 /// The side of the square that a node has for itself in a crowded picture.
 const ROOM: f64 = 44.0;

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 /// The most rows of a drawing.
 const MOST_ROWS: usize = 50;
-/// So many nodes of a role are listed.
+/// The maximum number of nodes of a role that are listed.
 const MOST_LISTED: usize = 40;
-/// So many neighbours of a node are listed.
+/// The maximum number of neighbours of a node that are listed.
 const MOST_NEIGHBOURS: usize = 12;
 
 /// The network in lines of at most `width` characters: a drawing in columns where one fits, and a

@@ -4,7 +4,7 @@ use super::links::{Links, distance};
 use control::Rng;
 use std::collections::VecDeque;
 
-/// Beyond so many nodes the first guess has to do: the rest looks at every pair.
+/// The maximum number of nodes whose first guess is improved: each round looks at every pair.
 const MOST_PAIRED: usize = 600;
 /// Nodes from which the first guess measures all distances.
 const PIVOTS: usize = 40;

@@ -116,7 +116,7 @@ pub struct Workload {
     pub requests: Requests,
     /// The requested part.
     pub asked: Asked,
-    /// So many flows are listed one by one.
+    /// The number of flows that are listed one by one.
     pub listed: usize,
 }
 

@@ -9,7 +9,7 @@
 use super::graph::{Graph, Length, Paths};
 use std::collections::BTreeMap;
 
-/// So many paths are looked at for each that is wanted.
+/// The number of paths that are looked at for each requested one.
 const TRIES: usize = 16;
 
 /// For each node its next hops (links), each with the length of the shortest path by it.

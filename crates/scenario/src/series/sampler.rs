@@ -14,7 +14,7 @@ const MOST_ROWS: usize = 2_000_000;
 const FEWEST_SAMPLES: usize = 50;
 const MOST_SAMPLES: usize = 1_000;
 
-/// From sample to sample in each of so many runs: what the scenario says, or 1, 2 or 5 of a power
+/// The interval between samples of each of `runs` runs: the scenario's, or 1, 2 or 5 times a power
 /// of ten.
 #[must_use]
 pub fn interval(scenario: &Scenario, runs: usize) -> Duration {

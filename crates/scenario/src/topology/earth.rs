@@ -29,7 +29,7 @@ fn radians(degrees: f64) -> f64 {
     degrees * (std::f64::consts::PI / 180.0)
 }
 
-/// The time that a signal takes over so many metres at a share of the speed of light.
+/// The time that a signal takes over a distance at a share of the speed of light.
 pub fn delay(metres: f64, speed: f64) -> Duration {
     Duration::from_secs_f64(metres / (LIGHT * speed))
 }

@@ -12,7 +12,7 @@ use crate::source::Source;
 use control::{Duration, Size};
 use roxmltree::Node;
 
-/// The units of the file: what one comes to in bits a second, seconds and metres.
+/// The units of the file in bits a second, seconds and metres.
 struct Units {
     capacity: Option<f64>,
     delay: Option<f64>,

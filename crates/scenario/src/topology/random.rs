@@ -190,7 +190,7 @@ mod tests {
             let sketch = barabasi_albert(size, attach, seed);
             prop_assert_eq!(parts(&sketch), 1);
             prop_assert!(!has_twins(&sketch));
-            // The star's links, and so many for each node behind it.
+            // The star's links, and `attach` for each node behind it.
             prop_assert_eq!(sketch.links.len(), attach + more * attach);
             prop_assert_eq!(&sketch, &barabasi_albert(size, attach, seed));
         }

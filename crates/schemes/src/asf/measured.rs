@@ -114,7 +114,7 @@ impl Space {
         way.awaited = way.awaited.or(Some((number, now + way.rtt.rto())));
     }
 
-    /// Its Data came, so long after it was sent.
+    /// Its Data came, `after` the Interest was sent.
     pub(super) fn answered(&mut self, now: Time, face: u64, after: Duration, number: u64) {
         let Some(way) = self.way(face) else { return };
         way.used = now;

@@ -22,7 +22,7 @@ fn scripted(step: Duration, outputs: &[Option<f64>]) -> (Learned, Arc<Script>) {
     (Learned::new(&params.with_policy(script.clone())), script)
 }
 
-/// Calls the law at so many milliseconds, and returns the events that it noted.
+/// Calls the law at `ms` milliseconds, and returns the events that it noted.
 fn at(ms: u64, call: impl FnOnce(&mut Cx<'_>)) -> Vec<(&'static str, f64)> {
     let (mut rng, mut noted) = (Rng::stream(0, &[]), Vec::new());
     let mut tap = |event: control::Event| noted.push((event.name, event.value));

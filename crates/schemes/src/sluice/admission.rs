@@ -3,9 +3,9 @@
 //!
 //! An Interest passes when the Data of all that passed before have had the time to come in; then
 //! Data do not queue at the other end. Flows whose Interests wait get equal bytes of Data
-//! (`turns.rs`). A flow with more waiting than its share brings in `wait` is rejected, which tells
-//! its consumer the rate at once. So the PIT and the memory of a link are bounded by its rate,
-//! whatever flows do. If Data are smaller or larger than an Interest was taken to ask for, or a
+//! (`turns.rs`). A flow with more waiting than its share brings in `wait` is rejected, which
+//! reports the rate to its consumer at once. So a link's rate bounds its PIT and its memory,
+//! whatever flows do. If Data are smaller or larger than the charge for their Interest, or a
 //! Nack comes, the next bookings are shorter or longer. Of a crowd, each flow may have one waiting,
 //! so that no number of names keeps another flow out. While the link is busy, Data that did not
 //! come shorten no booking: the other end may have lost them because its queue is full.
@@ -25,44 +25,44 @@ use control::{
 const FEWEST_WAITING: usize = 8;
 
 /// The Interests of a flow wait no longer than this, but for one of them: an Interest lives for
-/// some seconds, and one that dies here has only kept others waiting.
+/// some seconds, and an Interest that expires here has only delayed others.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// If so many wait at a link, flows that have some waiting are rejected.
+/// The number of Interests waiting at a link from which flows that have some waiting are rejected.
 const CROWD: usize = 16_384;
 
-/// The link is busy if it brings this part of what is booked, measured over [`WINDOW`] and the
-/// time of so many Data.
+/// The link is busy if it brings this part of the booked bytes, measured over the longer of
+/// [`WINDOW`] and the time of this number of Data.
 const BUSY: f64 = 0.97;
 const MEASURED: u64 = 16;
 
-/// So much is left, after one answer, of the longest time that answers took.
+/// The weight that the longest time of an answer keeps with each answer.
 const FADING: f64 = 0.99;
 
-/// So many large Data may be owed to the link, or by it: they come in one burst.
+/// The number of large Data that may be owed to the link, or by it: they come in one burst.
 const MOST_OWED: i64 = 2;
 
 /// See the module.
 pub(super) struct Admission {
     fallback: f64,
-    /// The part of the link that is booked: half of what offers leave empties a queue that wrong
-    /// bookings have made, also where flows ignore their offers.
+    /// The part of the link that is booked. Half of the part without offers empties a queue of
+    /// wrong bookings, also where flows ignore their offers.
     booked: f64,
     wait: Duration,
     turns: Turns,
     sizes: Sizes,
-    /// When the link has brought what was booked.
+    /// The time at which the link has brought all booked bytes.
     free_at: Time,
-    /// Bytes that were booked and did not come; negative: that came and were not booked.
+    /// Booked bytes that did not come; negative: bytes that came and were not booked.
     left: i64,
-    /// The size of the Data that came last: the host reports the result of its Interest next, and
-    /// counts without the link's header there.
+    /// The size of the last Data: the host reports the result of its Interest next, and counts
+    /// without the link's header there.
     came: Size,
-    /// The latest time that was seen.
+    /// The latest time of a call.
     latest: Time,
     neighbour: Neighbour,
     is_unknown: bool,
-    /// How long answers take, if it is known: the longest, less a small part for each since.
+    /// The longest time of an answer, less a small part for each answer since, if it is known.
     answered_in: Option<Duration>,
     /// The Data that have come since then, in bytes.
     brought: (Time, u64),
@@ -90,7 +90,7 @@ impl Admission {
         }
     }
 
-    /// Data of this size have come. `rate` is what is booked.
+    /// Data of this size have come. `rate` is the booked one.
     fn measure(&mut self, now: Time, size: Size, rate: Rate) {
         let (since, bytes) = self.brought;
         let bytes = bytes.saturating_add(size.0);
@@ -104,7 +104,7 @@ impl Admission {
         }
     }
 
-    /// The rate of Data that may be asked for; `None` if the link's is unknown.
+    /// The rate of Data that may be requested; `None` if the link's rate is unknown.
     fn budget(&mut self, now: Time, view: &LinkView) -> Option<Rate> {
         let neighbour = self.neighbour.rate(now);
         let known = view.rate_in.0 as f64;
@@ -113,7 +113,7 @@ impl Admission {
         (capacity > 0.0).then_some(Rate(left.max(1.0) as u64))
     }
 
-    /// Books the time for what an Interest will bring, from `earliest` on.
+    /// Books the time for the Data of an Interest, from `earliest` on.
     fn book(&mut self, earliest: Time, rate: Rate, bytes: u64) {
         let owed = bytes as i64 - self.left;
         self.left = (-owed).max(0);
@@ -416,7 +416,7 @@ mod tests {
         let mut bench = Bench::new();
         let large = |shaper: &mut Admission| shaper.sizes.on_data(Time(1), 9, Size(1000));
         large(&mut bench.shaper);
-        // Names that are not known are charged for 1000 bytes each, and bring 100 or a Nack.
+        // Unknown names are charged for 1000 bytes each, and bring 100 or a Nack.
         for (name, size) in [(1, Some(Size(100))), (2, None)] {
             let before = bench.shaper.free_at.max(bench.now);
             bench.offer(name, 100);

@@ -1,27 +1,27 @@
 //! Data that wait at the other end of a link, where no booking sees them.
 //!
-//! The shaper books the link's time, so Data do not wait there. They do if the link has become
-//! slower while they were under way, or if bookings were wrong; then all Data take longer than the
-//! quickest did. The offers leave a part of the link until they do not any more. Data that come
-//! from a node further away take longer as well: if they take as long after a try as before it,
-//! they are not waiting, and their time is the quickest from then on.
+//! The shaper books the link's time, so Data do not wait there, unless the link has become slower
+//! while they were under way, or bookings were wrong. Then all Data take longer than the quickest
+//! did, and the offers leave a part of the link free until Data are quick again. Data from a node
+//! further away take longer as well: if they take as long after a try as before it, they are not
+//! waiting, and their time is the quickest from then on.
 
 use control::{Baseline, Beyond, Duration, Quickest, Time};
 
-/// The part of the link that is offered meanwhile.
+/// The part of the link that is offered during a try.
 const DRAINING: f64 = 0.8;
 
-/// A period lasts for this time, for so many answers, and for so many Data.
+/// A period lasts for this time, this number of answer times and this number of Data at least.
 const PERIOD: Duration = Duration::from_millis(100);
 const ANSWERS: f64 = 2.0;
 const FEWEST: u32 = 16;
 
-/// Data wait if they take so much longer.
+/// Data wait if they take longer than the quickest by this time.
 const WAITING: Duration = Duration::from_millis(5);
 const BEYOND: Beyond = Beyond { least: WAITING, part: 0.125, differences: 4.0 };
 
-/// A try takes so many periods. Answers of the last one left in the first half of them or later;
-/// the wait is shorter by this part of what has drained until then, or it is none.
+/// The number of periods of a try. Answers of the last period left in its first half or later. The
+/// wait must have become shorter by this part of the time drained until then, or Data do not wait.
 const TRY: u32 = 4;
 const SHOWN: f64 = 0.5;
 const SHORTER: f64 = 0.5;

@@ -22,32 +22,32 @@ const BURST: Duration = Duration::from_micros(500);
 const LONGEST_GAP: Duration = Duration::from_secs(1);
 const GAP_ROUNDS: f64 = 2.0;
 
-/// Offers rule for so many round trips after the last one: the answer to the next Interest is here
-/// by then.
+/// Offers count for this number of round trips after the last one: the answer to the next Interest
+/// is here by then.
 const PATIENCE_ROUNDS: f64 = 4.0;
 
-/// Data that may be in flight beyond the pipe, in time: what shapers hold.
+/// Data that may be in flight beyond the pipe, in time: shapers hold Interests for this time.
 const HELD: Duration = Duration::from_millis(100);
 
 /// Segments that may be in flight beyond all products.
 const SPARE: f64 = 4.0;
 
-/// Segments that may be in flight, however high the offers: these, and so many for each Data of
-/// this round trip of the longest path and of the one before. An offer that is a lie brings no
+/// The limit of segments in flight, however high the offers: a fixed number, and this number for
+/// each Data of this round trip of the longest path and of the one before. A false offer causes no
 /// flood, and an honest one is used in full after some round trips.
 const FIRST_FLIGHT: f64 = 64.0;
 const GROWTH: f64 = 4.0;
 
-/// The first Interests state the round trip, later one of so many, and one in each round trip:
-/// links use the mean. With few of the first ones, offers to a path of a second were too low for
-/// many round trips.
+/// The number of first Interests that state the round trip. Later, one of this number states it,
+/// and at least one in each round trip. Links use the mean. If few of the first Interests stated
+/// it, offers to a path of a second were too low for many round trips.
 const FIRST_HINTS: u32 = 64;
 const HINT_EACH: u32 = 8;
 
-/// The smallest round trip is of the last so many seconds.
+/// The age at which the smallest round trip is forgotten.
 const RTT_MIN_AGE: Duration = Duration::from_secs(10);
 
-/// A window's round trip is the smallest of so many of them: of more, that of a store near by which
+/// The number of last round trips of which a window uses the smallest. With more, a near store that
 /// had the first segments would make the window too small for the others.
 const RECENT: usize = 4;
 
@@ -76,7 +76,7 @@ impl Limit {
 /// The Interests that state the round trip.
 #[derive(Default)]
 struct Hints {
-    /// Those that did, up to [`FIRST_HINTS`]; the others since the last one, and when that left.
+    /// Those that did, up to [`FIRST_HINTS`]; the others since the last one, and its time.
     first: u32,
     others: u32,
     at: Time,
@@ -110,11 +110,12 @@ pub(super) struct Consumer {
     rounds: Rounds,
     limit: Limit,
     doubt: Doubt,
-    /// The next Interest leaves when what the last one asked for has passed at the rate from then
-    /// on.
+    /// The time and the size of the last request. The next Interest leaves when Data of this size
+    /// have passed at the rate.
     last: (Time, Size),
-    /// Until when, and how much, Interests have asked for without stating their size. Links book
-    /// such a guess, so Data that are smaller come a longer time apart than the link requires.
+    /// The time of the last Interest that did not state a size, and the largest size expected of
+    /// such Interests. Links book a guess, so Data that are smaller come a longer time apart than
+    /// the link requires.
     guessed: (Time, Size),
     hints: Hints,
     /// The size of the last Data.
@@ -145,7 +146,7 @@ impl Consumer {
         }
     }
 
-    /// The offered rate that rules now, in bit/s.
+    /// The offered rate that counts now, in bit/s.
     fn rate(&self, now: Time) -> Option<f64> {
         let round = self.rtt.smoothed().unwrap_or_default();
         self.lanes.rate(now, round.mul_f64(PATIENCE_ROUNDS).max(self.rtt.rto()))

@@ -4,21 +4,22 @@
 //!
 //! - The first Data come so far apart that the path has less than half of the offered rate, as in a
 //!   packet pair. They have to come by one path: by several, each brings a part of them.
-//! - Round trips lose Data while a queue stands, or 15 % of all, whatever the queue: that of a
-//!   link with a small buffer is not seen. A single one loses a quarter. Random loss alone is no
-//!   proof: a link that offers a rate knows its queue.
+//! - Round trips lose Data while a queue waits, or 15 % of all with any queue: the queue of a link
+//!   with a small buffer is not visible. Or a single round trip loses a quarter. Random loss alone
+//!   is no proof: a link that offers a rate measures its queue.
 //! - The window is full, as it was a round trip ago, and Data come more slowly than offered then.
 //!
-//! Round trips at the offered rate refute it; so do losses that prove false, a path that was not
-//! known, and tries (`retry.rs`).
+//! Round trips at the offered rate refute it; so do losses that prove false, an unknown path, and
+//! tries (`retry.rs`).
 
 use super::retry::{Outcome, Retry, Trip};
 use crate::shared::consumer::train::Train;
 use control::{Duration, Time};
 
-/// Lost shares of a round trip that show an overflow, with three standard deviations of chance:
-/// with a queue, beyond the usual share; whatever the queue, once and a half of what frames lost by
-/// chance, one in twenty each way, take from Data; and in a single round trip.
+/// Shares of lost Data that show an overflow; three standard deviations are added. The first counts
+/// if there is a queue, beyond the usual share. The second counts without a queue as well: it is
+/// 1.5 times the loss of Data if one frame in twenty is lost by chance each way. The third counts
+/// in a single round trip.
 const LOSSY: f64 = 0.03;
 const MORE_LOSSY: f64 = 0.15;
 const VERY_LOSSY: f64 = 0.25;
@@ -30,35 +31,36 @@ const USUAL: f64 = 1.0 / 16.0;
 /// The weight of a round trip's losses in the next one: a loss may prove false by then.
 const MEMORY: f64 = 0.5;
 
-/// The rate that the first Data show is not that of the offers if it is below this part of them:
-/// flows that share a link unequally for a moment show as little as a half.
+/// If first Data show a rate below this part of the offers, the path is slower than the offers.
+/// Flows that share a link unequally for a moment show as little as a half.
 const FAR_BELOW: f64 = 0.5;
 
-/// First Data that show no rate by then came as they were asked for.
+/// The number of first Data after which a missing rate means that Data came as requested.
 const FIRST_DATA: u32 = 16;
 
 /// Data come as offered if they come at this part of the rate.
 const BINDING: f64 = 0.9;
 
-/// Round trips in a row with an overflow, after which offers are too high; and at the rate that is
-/// offered, after which they are not. It takes fewer if only the first Data said so.
+/// Round trips in a row with an overflow, after which offers are too high; and round trips at the
+/// offered rate, after which they are not. Fewer are enough if only the first Data were the proof.
 const PROOF: u32 = 2;
 const TRUST: u32 = 16;
 const TRUST_AFTER_FIRST: u32 = 2;
 
-/// After so many round trips without a doubt, the next one is a new one.
+/// After this number of round trips without a doubt, the next doubt is a new one.
 const RELIABLE: u32 = 256;
 
 /// Losses refute the doubt that they have proved if this part of them proves false.
 const FALSE: f64 = 0.5;
 
-/// Paths that come or go refute a doubt so often in a transfer: on a path with more than three
-/// links, Data carry the offers of one link or another, and each seems to be of a new path.
+/// The number of times that paths which come or go refute a doubt in a transfer. On a path with
+/// more than three links, Data carry the offers of varying links, and each set of links looks like
+/// a new path.
 const PATHS: u32 = 4;
 
-/// Losses have the failure of a path as their cause until so many of the longest round trips after
-/// it has fallen silent, and this time. A node asks a silent next hop for two round trips and a
-/// tenth of a second (`splitter.rs`); what went there last is missed after two more.
+/// Losses are attributed to a path that has fallen silent, for this number of the longest round
+/// trips and this time. A node sends to a silent next hop for two round trips and a tenth of a
+/// second (`splitter.rs`); the last of these Interests are missed after two more.
 const FAILING_ROUNDS: f64 = 4.0;
 const FAILING: Duration = Duration::from_millis(100);
 
@@ -68,7 +70,7 @@ pub(super) struct Seen {
     pub(super) offered: f64,
     /// The rate of the path by the model, in bit/s.
     pub(super) found: f64,
-    /// The smallest round-trip time, and the smallest that is known.
+    /// The smallest round-trip time of this round trip, and of all.
     pub(super) rtt: Duration,
     pub(super) rtt_min: Duration,
     /// The round trip of the longest path.
@@ -76,7 +78,7 @@ pub(super) struct Seen {
 }
 
 /// The lowest rate that was offered while the window was full, in bit/s, in this round trip and in
-/// the one before: Data of now are what was asked for then.
+/// the one before: Data that come now were requested then.
 #[derive(Default)]
 struct Full([Option<f64>; 2]);
 
@@ -87,8 +89,8 @@ impl Full {
             offered.map(|rate| self.0[0].map_or(rate, |least| least.min(rate))).or(self.0[0]);
     }
 
-    /// A round trip ends, with this offer. The rate at which Data had to come, if the window was
-    /// full in both.
+    /// A round trip ends, with this offer. Returns the rate at which Data had to come, if the
+    /// window was full in both.
     fn end(&mut self, offered: f64) -> Option<f64> {
         let [this, before] = self.0;
         self.0 = [None, this];
@@ -102,7 +104,7 @@ struct Proof {
     at: Time,
     /// Nothing was lost: Data came too slowly, or too far apart.
     is_of_pace: bool,
-    /// Losses that proved it, and how many of them have proved false since.
+    /// Losses that proved it, and the number of them that have proved false since.
     blamed: [f64; 2],
 }
 
@@ -113,7 +115,7 @@ pub(super) struct Doubt {
     /// Data, and losses that did not prove false, of the last round trips.
     came: f64,
     lost: f64,
-    /// The share of losses while no queue stands: those by chance.
+    /// The share of losses without a queue: those by chance.
     usual: f64,
     full: Full,
     /// When this round trip began, and the bytes that have come.
@@ -121,13 +123,13 @@ pub(super) struct Doubt {
     bytes: u64,
     /// Offers have proved too high.
     stands: bool,
-    /// Round trips in a row that say otherwise, and how many it takes.
+    /// Round trips in a row that contradict this, and the number that is enough.
     evidence: u32,
     enough: u32,
     proof: Proof,
-    /// How often paths may still refute the doubt.
+    /// The number of times that paths may still refute the doubt.
     paths: u32,
-    /// Until then, losses are those of a path that has failed.
+    /// The time until which losses are attributed to a failed path.
     failing_until: Time,
     retry: Retry,
     /// Round trips since offers proved right.
@@ -155,7 +157,7 @@ impl Doubt {
         }
     }
 
-    /// True if the first Data have not shown anything yet.
+    /// True while the first Data have not shown a rate.
     pub(super) fn is_open(&self) -> bool {
         self.first.is_some()
     }
@@ -176,8 +178,8 @@ impl Doubt {
         self.retry.stop();
     }
 
-    /// Data came at `now` for which links have booked so many bytes, and its Interest left at
-    /// `sent_at`. `offered` is in bit/s.
+    /// Data came at `now`. Links have booked `bytes` for it, and its Interest left at `sent_at`.
+    /// `offered` is in bit/s.
     pub(super) fn on_first(
         &mut self,
         now: Time,
@@ -226,8 +228,8 @@ impl Doubt {
         }
     }
 
-    /// A path has fallen silent: what is lost on it is no sign that the offers of others are too
-    /// high. `longest` is the longest round trip.
+    /// A path has fallen silent: its losses are no sign that the offers of others are too high.
+    /// `longest` is the longest round trip.
     pub(super) fn on_silent_path(&mut self, now: Time, longest: Duration) {
         if self.paths == 0 {
             return;
@@ -242,8 +244,8 @@ impl Doubt {
         }
     }
 
-    /// Data came by a link that was not known: those before were of one of several paths, and other
-    /// Data are under way on this one.
+    /// Data came by an unknown link: earlier Data came by one of several paths, and other Data are
+    /// under way on this one.
     pub(super) fn on_new_path(&mut self) {
         if self.stands && self.proof.is_of_pace && self.paths > 0 {
             self.paths -= 1;
@@ -251,7 +253,7 @@ impl Doubt {
         }
     }
 
-    /// More were lost than this share of all, and than chance adds to it.
+    /// More Data were lost than this share of all, and than chance adds to it.
     fn is_beyond(&self, share: f64) -> bool {
         let expected = share * (self.came + self.lost);
         self.lost > expected + DEVIATIONS * expected.sqrt()
@@ -263,7 +265,7 @@ impl Doubt {
         let arriving = 1.0 - lost / all;
         let queue = seen.rtt.saturating_sub(seen.rtt_min);
         let is_queued = queue > seen.rtt_min.mul_f64(0.25) + Duration::from_millis(5);
-        // Data that are lost by chance would have come at the same pace.
+        // Data lost by chance would have come at the same pace.
         let came = self.bytes as f64 * 8.0 / now.since(self.since).as_secs_f64().max(1e-9);
         let asked = self.full.end(seen.offered);
         let is_slow = asked.is_some_and(|asked| came < BINDING * arriving * asked);
@@ -449,13 +451,13 @@ mod tests {
         let mut doubt = Doubt::new();
         rounds(&mut doubt, 1, 60, 50, 0.2 * OFFERED);
         assert!(doubt.stands());
-        // 60 were lost: with 30 of them, as many are false as are not.
+        // 60 were lost; with 30 false losses, half of them are false.
         let now = doubt.since;
         (0..29).for_each(|_| doubt.on_data(now, 6250, true, None));
         assert!(doubt.stands());
         doubt.on_data(now, 6250, true, None);
         assert!(!doubt.stands());
-        // Losses of before are no proof against later ones.
+        // Earlier losses are no proof against later ones.
         rounds(&mut doubt, 1, 60, 50, 0.2 * OFFERED);
         assert!(doubt.stands());
     }

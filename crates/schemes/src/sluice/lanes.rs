@@ -10,27 +10,27 @@ use super::log_rate;
 use control::{Duration, Time};
 use packet::options::Offers;
 
-/// Links that a consumer knows at most; of more, those with the most Data.
+/// The maximum number of known links; of more, those with the most Data are kept.
 const MOST_LINKS: usize = 32;
 
 /// A link that brings a smaller part of the Data does not count, beside others that bring more.
 const LEAST_SHARE: f64 = 1.0 / 64.0;
 
-/// Paths that a consumer knows at most; of more, those with the most Data.
+/// The maximum number of known paths; of more, those with the most Data are kept.
 const MOST_PATHS: usize = 16;
 
-/// A path is silent if nothing comes by it in the time of so many of its Data, and in the longest
-/// round trip. By chance alone that would be one time in a million.
+/// A path is silent if no Data come by it for the time of this number of its Data, and for the
+/// longest round trip. By chance alone that would be one time in a million.
 const MISSED: f64 = 16.0;
 
-/// A window ends after a round trip in which so many Data came, and after so many round trips: of
-/// few Data, chance makes one of several shares too large, and the rate too low.
+/// A window ends after a round trip with this number of Data, or after this number of round trips.
+/// With few Data, chance makes one of several shares too large, and the rate too low.
 const ENOUGH: u32 = 1024;
 const LONGEST: f64 = 4.0;
 
-/// Before the first Data of the first window, so many count as if they had come by each link, and
-/// fewer the more have come: those of a store near by come first, and they alone would say that the
-/// links behind it bring nothing.
+/// In the first window, this number of Data count as if they had come by each link, and fewer the
+/// more have come. Data of a near store come first: they alone would mean that the links behind the
+/// store bring nothing.
 const FIRST: f64 = 64.0;
 
 /// A link, with its Data in this window and in the one before.
@@ -43,7 +43,7 @@ struct Link {
 }
 
 impl Link {
-    /// f_l, of `all` Data; so many more as `first` count as if they had come by each link.
+    /// f_l, of `all` Data. `first` more count as if they had come by each link.
     fn share(&self, all: f64, first: f64) -> f64 {
         (f64::from(self.seen[0] + self.seen[1]) + first) / (all + first)
     }
@@ -53,7 +53,7 @@ impl Link {
 /// links. Data without offers, such as those of a store near by, are a path as well.
 #[derive(Clone, Copy, Debug)]
 struct Path {
-    /// The links' numbers in ascending order; 0 for those that are missing.
+    /// The links' numbers in ascending order; 0 for missing ones.
     links: [u16; 3],
     /// The smallest round trip in this window and in the one before.
     rtt: [Duration; 2],
@@ -84,8 +84,8 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Data has come, with these offers, after this round trip if it was asked for once. Returns
-    /// `true` if it has passed a link that was not known.
+    /// Data has come, with these offers, after this round trip if it was requested once. Returns
+    /// `true` if it has passed an unknown link.
     pub(super) fn on_data(
         &mut self,
         now: Time,
@@ -176,8 +176,8 @@ impl Lanes {
         true
     }
 
-    /// A Nack has come. The Interest would have loaded the links that it tells of, as those of Data
-    /// do, so it counts as Data of a part of the path.
+    /// A Nack has come. Its Interest would have loaded the links of these offers, as the Interests
+    /// of Data do, so it counts as Data of a part of the path.
     pub(super) fn on_nack(&mut self, now: Time, offers: &Offers) {
         self.all[0] = self.all[0].saturating_add(1);
         self.note(now, offers);
@@ -359,7 +359,7 @@ mod tests {
         let mut lanes = Lanes::default();
         let ms = Duration::from_millis;
         // Three of four Data come by the long path; one in each path waits in a queue, and the
-        // round trip of one that was asked for twice is not known.
+        // round trip of repeated requests is unknown.
         for i in 0..400 {
             let now = Time::ZERO + ms(i);
             let (link, rtt) = if i % 4 == 0 { (1, 10 + i % 3) } else { (2, 90 + i % 5) };
@@ -369,7 +369,7 @@ mod tests {
         let mean = lanes.mean_rtt().unwrap().as_secs_f64();
         assert!((mean - 0.070).abs() < 0.001, "(10 + 3 * 90) / 4 ms, not {mean} s");
         assert_eq!(lanes.longest_rtt(), Some(ms(90)));
-        // Of a path with one of hundreds of Data nothing follows.
+        // One of hundreds of Data is too little to judge a path by.
         let now = Time::ZERO + ms(400);
         lanes.on_data(now, Some(&offers(&[(3, 1e6)])), Some(ms(4000)), ROUND);
         assert_eq!(lanes.longest_rtt(), Some(ms(90)));
@@ -390,7 +390,7 @@ mod tests {
         assert_eq!(lanes.shortest_rtt(), Some(ms(60)));
         let rate = lanes.rate(Time::ZERO + ms(899), PATIENCE).unwrap();
         assert!((rate / 20e6 - 1.0).abs() < 0.02, "{rate}");
-        // One that brings a Data now and then is not silent in between.
+        // A path with Data now and then is not silent in between.
         let mut turn = vec![Some(b.clone()); 99];
         turn.push(Some(offers(&[(1, 10e6)])));
         let mut lanes = fed(&turn);

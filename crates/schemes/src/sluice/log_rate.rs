@@ -1,4 +1,4 @@
-//! Rates on the wire: 1024ths of octaves above 1 bit/s, so that two bytes say every rate within
+//! Rates on the wire: 1024ths of octaves above 1 bit/s, so that two bytes hold every rate within
 //! 0.07 % (R. Ben Basat and others, PINT, SIGCOMM 2020, compress telemetry in this way).
 
 use control::{MAX_RATE, math};

@@ -1,39 +1,39 @@
-//! The names that a link is asked for, and the flows among them.
+//! The names of a link's Interests, and the flows among them.
 //!
 //! A name is a flow from its fourth Interest on: objects of a segment or two come and go before an
-//! offer reaches them, and would keep the others from the link. Names are told apart by a few
-//! hashes (as in K. Whang, B. Vander-Zanden, H. Taylor, linear counting, ACM TODS 1990): no state
-//! is kept for a name, whatever is asked for.
+//! offer reaches them, and would keep the others from the link. A few hashes distinguish names (as
+//! in K. Whang, B. Vander-Zanden, H. Taylor, linear counting, ACM TODS 1990), so the state does not
+//! grow with the number of names.
 
 use control::{Flow, math};
 
 /// Hashes that distinguish names.
 const HASHES: usize = 4096;
 
-/// A name is a flow once so many Interests asked for it in a window and the one before. It has
-/// ended when a window has none.
+/// The number of Interests in a window and the one before that make a name a flow. It has ended
+/// when a window has none.
 const FEWEST_INTERESTS: u8 = 4;
 
 /// It is no flow while it has less than an equal share, divided by this, of the Interests since its
 /// first one: the nodes of an object's manifest are a name of their own, for one of 250 segments.
 const LEAST_PART: u32 = 8;
 
-/// A window ends with the first period after so many Interests for each flow, or after the time in
-/// which the link could bring their Data, or after so long, in s: a flow at its share is in each
-/// window then, however many there are.
+/// A window ends with the first period after this number of Interests for each flow, after the time
+/// in which the link could bring their Data, or after this time, in s. Then a flow at its share has
+/// Interests in each window, however many flows there are.
 const INTERESTS_EACH: f64 = 4.0;
 const LONGEST_WINDOW: f64 = 10.0;
 
-/// The weight of a flow that began in how many flows that begin are to last.
+/// The weight of a new flow in the part of flows that last.
 const MEMORY: f64 = 1.0 / 16.0;
 
-/// The names asked for in a window and in the one before, and the flows among them.
+/// The requested names in a window and in the one before, and the flows among them.
 pub(super) struct Names {
     /// Interests by hash, in both windows.
     asked: [[u8; HASHES]; 2],
     age: [Age; HASHES],
-    /// All Interests so far; how many those were when this window began, and at each name's first
-    /// one in both windows.
+    /// All Interests; their number when this window began, and at each name's first Interest in
+    /// both windows.
     total: u32,
     began: u32,
     first: [u32; HASHES],
@@ -46,13 +46,12 @@ pub(super) struct Names {
     /// The part of the flows that begin which outlast the window after that.
     lasting: f64,
     young: Young,
-    /// How long the window is, in s, and the Interests that the link had room for.
+    /// The length of the window, in s, and the Interests that the link had room for.
     span: f64,
     room: f64,
 }
 
-/// Names that were asked for in this period or the one before for the first time, and are no flows
-/// yet.
+/// Names with a first Interest in this period or the one before that are no flows yet.
 struct Young {
     of: [u32; 2],
     /// The part of such names that become flows.
@@ -66,7 +65,7 @@ impl Default for Young {
 }
 
 impl Young {
-    /// One of them is a flow now, of the older ones first.
+    /// One of them has become a flow, of the older ones first.
     fn grow(&mut self) {
         let at = usize::from(self.of[1] > 0);
         self.of[at] = self.of[at].saturating_sub(1);
@@ -79,7 +78,7 @@ impl Young {
         self.of = [0, self.of[0]];
     }
 
-    /// How many of them will be flows.
+    /// The expected number of flows among them.
     fn growing(&self) -> f64 {
         f64::from(self.of[0] + self.of[1]) * self.part
     }
@@ -113,8 +112,8 @@ impl Names {
         }
     }
 
-    /// An Interest asks for the name. Returns how many flows more there are if it is one from now
-    /// on, beside others.
+    /// Counts an Interest for the name. If the name becomes a flow beside others, returns the
+    /// number of flows that it adds.
     pub(super) fn see(&mut self, name: Flow) -> Option<f64> {
         let at = name as usize % HASHES;
         let before = self.asked[0][at].saturating_add(self.asked[1][at]);
@@ -138,7 +137,7 @@ impl Names {
         (begins && self.flows > 1).then_some(self.lasting)
     }
 
-    /// True if a name that has asked so often in both windows asks as a flow does.
+    /// True if a name with `asked` Interests in both windows asks as a flow does.
     fn is_as_fast(&self, at: usize, asked: u8) -> bool {
         let all = self.total.wrapping_sub(self.first[at]);
         asked >= FEWEST_INTERESTS && u32::from(asked) >= all / (LEAST_PART * self.names.max(1))
@@ -149,7 +148,7 @@ impl Names {
         self.names
     }
 
-    /// Flows that began in this period, each as the part of one that is to last.
+    /// The number of flows that began in this period, each counted as the part of flows that last.
     pub(super) fn begun(&self) -> f64 {
         f64::from(self.new) * self.lasting
     }
@@ -159,15 +158,15 @@ impl Names {
         self.age[name as usize % HASHES] != Age::NoFlow
     }
 
-    /// How many flows more there will be if the young names become flows as others did. One for
-    /// each flow is left out: as many as come, others go.
+    /// The number of flows that young names will add if they become flows as others did. One for
+    /// each flow is left out: new flows replace flows that end.
     pub(super) fn coming(&self) -> f64 {
         self.lasting * (self.young.growing() - f64::from(self.flows) - 1.0).max(0.0)
     }
 
-    /// A period of so many seconds ends, in which the link had room for the Data of so many
-    /// Interests. Returns how many flows more there are: one that began has counted as the part of
-    /// one that was to last.
+    /// A period of `span` seconds ends, in which the link had room for the Data of `room`
+    /// Interests. Returns the change of the number of flows. A flow that began was counted as a
+    /// part of one: the part of flows that last.
     pub(super) fn turn(&mut self, span: f64, room: f64) -> f64 {
         self.young.turn();
         self.new = 0;

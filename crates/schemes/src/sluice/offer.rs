@@ -32,18 +32,18 @@ const FIRST_RTT: f64 = 0.1;
 /// The weight of a round trip in d, and of a packet in the size of Data.
 const GAIN: f64 = 1.0 / 8.0;
 
-/// Interests for so many Data, and for the Data of so long, in s, may wait: the Interests of flows
-/// at their pace meet at a link by chance.
+/// The number and the time, in s, of Data that may wait: the Interests of flows at their pace meet
+/// at a link by chance. The smaller of both counts.
 const FREE: f64 = 4.0;
 const FREE_TIME: f64 = 0.003;
 
 /// Fewer Data than this in a period are noise.
 const FEWEST: f64 = 10.0;
 
-/// The part of an equal share of eta C that a flow is offered at least: at first, and after what
-/// waits has not become less for many periods. It is that of a flow that ignores its offers then,
-/// and the others leave it nothing. It rises by so much in a period, and falls ten times more
-/// slowly: the queue of a flow that measures for itself comes and goes.
+/// The part of an equal share of eta C that a flow is offered at least: at first, and after many
+/// periods in which the queue did not shrink. Such a queue belongs to a flow that ignores its
+/// offers, and the others leave it nothing. The part rises by STEP in a period, and falls ten
+/// times more slowly: the queue of a flow that measures for itself comes and goes.
 const LEAST: (f64, f64) = (0.5, 0.99);
 const STEP: f64 = 0.05;
 const FALL: f64 = 0.005;
@@ -68,7 +68,7 @@ struct Least {
 }
 
 impl Least {
-    /// A period ends in which so much waited, of which more than `queue` is one, and y was `load`.
+    /// A period ends. `held` bits waited, of which more than `queue` are a queue, and y was `load`.
     fn turn(&mut self, held: f64, queue: f64, load: f64, target: f64) {
         let before = std::mem::replace(&mut self.held, held);
         let is_kept_to = load <= KEPT * self.targets[1];
@@ -108,7 +108,7 @@ pub(super) struct Law {
     least: Least,
     /// d, in s.
     rtt: Option<f64>,
-    /// The mean size of Data, and of what an Interest asks for, in bytes.
+    /// The mean size of Data, and of the Data that an Interest asks for, in bytes.
     size: f64,
     asked: f64,
     is_silent: bool,
@@ -317,7 +317,7 @@ mod tests {
         period(&mut law, 2, FULL, 0.0);
         // beta q / d = 0.5 * 0.5 Mbit / 0.1 s = 2.5 Mbit/s: the target is 7.4.
         close(period(&mut law, 2, FULL, 0.5e6), FULL / 2.0 * (7.4_f64 / 9.9).sqrt());
-        // It never goes: it is of flows that ignore offers.
+        // The queue never goes: it belongs to flows that ignore offers.
         for _ in 0..30 {
             period(&mut law, 2, 3.0 * C, 5e6);
         }
@@ -340,11 +340,11 @@ mod tests {
         let mut law = law();
         period(&mut law, 2, FULL, 0.0);
         for _ in 0..30 {
-            // The link is slower than it was when they asked for this queue.
+            // The link is slower than it was when the flows requested this queue.
             let target = law.target;
             period(&mut law, 2, target, 5e6);
         }
-        // beta q / d is more than half of the link. In the first period they asked for all of it.
+        // beta q / d is more than half of the link. In the first period, the load was all of it.
         close(law.rate, FULL / 2.0 * 0.5_f64.sqrt());
     }
 
@@ -412,7 +412,7 @@ mod tests {
             (0..64).for_each(|i| law.on_interest(hash(round * 8 + i / 8)));
             law.update(C, &Seen { offered: [law.rate + 2e6, 0.0], ..SEEN });
         }
-        // If each counted for as long as it takes to forget it, a ninth or less would be left.
+        // If each counted until it is forgotten, a ninth or less would be left.
         assert!(law.rate > 0.5 * (FULL - 2e6), "{}", law.rate);
     }
 

@@ -1,6 +1,6 @@
 //! Offers that have proved too high are tried again: the cause may have gone. A link that failed
-//! carries again, or the way by it is no longer taken; what else passed a link that offers nothing
-//! has ended.
+//! may carry Data again, or routes may avoid it. Other traffic on a link without offers may have
+//! ended.
 //!
 //! A try begins after round trips without a queue and without losses, at a little more than the
 //! rate at which Data come. It doubles its pace as long as Data keep up, and ends well at the pace
@@ -13,12 +13,12 @@ use control::{Duration, Time};
 const FIRST_WAIT: u32 = 16;
 const LONGEST_WAIT: u32 = 1024;
 
-/// A try begins at so much of the rate at which Data come, and goes on with steps of this size.
+/// A try begins at this multiple of the rate at which Data come. Each step multiplies the pace.
 const FIRST_STEP: f64 = 1.5;
 const STEP: f64 = 2.0;
 
-/// Data keep up if this part of the pace comes: at the first step more than all that can come over
-/// a link that was full before it, which is 1 / [`FIRST_STEP`].
+/// Data keep up if this part of the pace comes. At the first step it is more than a link that was
+/// full before can carry, which is 1 / [`FIRST_STEP`].
 const KEPT_UP: f64 = 0.8;
 
 /// How a try goes on.
@@ -71,7 +71,7 @@ impl Retry {
         self.step.map(|step| step.pace)
     }
 
-    /// Ends what is under way: the doubt is another one, or none.
+    /// Ends the try under way: the doubt is another one, or none.
     pub(super) fn stop(&mut self) {
         (self.calm, self.step) = (0, None);
     }
@@ -81,7 +81,7 @@ impl Retry {
         *self = Retry::new();
     }
 
-    /// So many bytes of Data came at `now`.
+    /// Counts bytes of Data that came at `now`.
     pub(super) fn on_data(&mut self, now: Time, bytes: u64) {
         if let Some(step) = self.step.as_mut().filter(|step| now > step.from) {
             step.bytes = step.bytes.saturating_add(bytes);

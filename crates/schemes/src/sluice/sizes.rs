@@ -1,13 +1,13 @@
-//! The bytes of Data that an Interest is taken to ask for.
+//! The bytes of Data for which an Interest is charged.
 //!
-//! The host expects of a flow the size of its last Data. Of a flow that has brought nothing it
-//! expects what the Interest says, or else the size of the last Data of all. The first may be too
-//! little, by a lie; the second too little or too much, beside flows with other Data. So the first
-//! Interest of a flow that is not known is taken to ask for what first Data of flows have, and the
-//! second and each after it for what large Data on the link have; for what it says, if that is
-//! more. Otherwise the first window of a flow might pass at once. All of this is multiplied by the
-//! part of first Interests that Data answers: names that bring nothing would otherwise keep a link
-//! booked. The overcharge is known when the Data or a Nack has come ([`Sizes::overcharge`]).
+//! The host expects of a flow the size of its last Data. For a flow without Data it expects the
+//! size that the Interest states, or else the size of the last Data of any flow. A stated size may
+//! be too small, by a lie; the size of another flow's Data may be too small or too large. So the
+//! first Interest of an unknown flow is charged for the mean size of flows' first Data. Each later
+//! one is charged for the size of large Data on the link. A larger stated size counts instead.
+//! Otherwise the first window of a flow might pass at once. The charge is multiplied by the part of
+//! first Interests that Data answers: otherwise names without Data would keep a link booked. The
+//! overcharge is known when the Data or a Nack has come ([`Sizes::overcharge`]).
 
 use crate::shared::link::per_flow::charge;
 use control::{Duration, Flow, InterestMeta, Size, Time};
@@ -100,7 +100,7 @@ impl Sizes {
         guess
     }
 
-    /// Returns what an Interest was charged for, less the bytes that it brought. The host expected
+    /// Returns the charge for an Interest, less the bytes that it brought. The host expected
     /// `expected` of it. A guess counts once, so that no flow gains by asking for nothing.
     pub(super) fn overcharge(&mut self, flow: Flow, expected: Size, brought: Size) -> i64 {
         let guess = std::mem::take(&mut self.guessed[flow as usize % HASHES]);
@@ -122,7 +122,7 @@ impl Sizes {
 mod tests {
     use super::*;
 
-    /// The charge for an Interest of which the host expects so much, and which states it or not.
+    /// The charge for an Interest with this expected size, which it states or not.
     fn charged(sizes: &mut Sizes, now: Time, flow: Flow, expected: u64, is_stated: bool) -> u64 {
         let mut options = packet::HopOptions::new();
         if is_stated {
@@ -182,7 +182,7 @@ mod tests {
             sizes.on_data(MS(0), name, Size(100));
         }
         sizes.on_data(MS(0), 1, Size(8000));
-        // The host expects what has come last.
+        // The host expects the size of the last Data.
         let guess = charged(&mut sizes, MS(0), 100, 8000, false);
         assert!(guess < 200, "{guess}");
         assert_eq!(sizes.overcharge(100, Size(8000), Size(70)), guess as i64 - 70);

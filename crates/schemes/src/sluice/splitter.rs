@@ -11,19 +11,21 @@
 //! - w is the rate that Data by this next hop allow, by the consumer's own rule; before the first
 //!   offer, the mean of the others. Without any offer, links share by their rates, as in MIRCC,
 //!   section 4.3.3.
-//! - A next hop that was not asked for a second is next: without Interests its offers never
+//! - A next hop that got no Interest for a second is next: without Interests its offers never
 //!   change. So a slow path, or one that lies, gets one Interest a second and no more, and does
 //!   not count for the consumer (`lanes.rs`).
 //! - A next hop that has answered nothing for two round trips is left. Each second it gets a copy
 //!   of an Interest that another one gets, and its first answer brings it back.
 //! - The answer of a far next hop comes long after those of near ones, and a consumer that does not
 //!   know this repeats the Interest. If a near one answers the repetition, the answer of the far
-//!   one has no use, and the consumer never learns. So a repetition waits for the round trip of the
-//!   next hop that was asked. It is learned from answers that another one has overtaken.
+//!   one has no use, and the consumer never measures the far path. So a repetition waits for the
+//!   round trip of the next hop with the Interest. The strategy measures it by answers that another
+//!   one has overtaken.
 //! - A next hop that has never answered gets copies as well, until it does. Data of a near path
-//!   tell consumers by how much those of a far one come later.
-//! - The first repetition of what a fast path has lost does not go to a slow one, which could not
-//!   bring all that the fast one loses. The second one does: the fast path may have failed.
+//!   report to consumers by how much those of a far one come later.
+//! - The first repetition of an Interest that a fast path has lost does not go to a slow path,
+//!   which could not bring all losses of the fast one. The second repetition does: the fast path
+//!   may have failed.
 //! - Of more next hops than [`MOST_WAYS`], the cheapest take part.
 //! - Retransmissions and Nacks: `one_of.rs`.
 
@@ -43,11 +45,12 @@ const MOST_WAYS: usize = 16;
 /// Offers older than this are forgotten.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A next hop that was not asked for this long is asked.
+/// A next hop without an Interest for this time gets the next one.
 const PROBE: Duration = Duration::from_secs(1);
 
-/// A next hop is silent if it has answered none of so many Interests, for so many round trips and
-/// what a shaper may hold. Of fewer Interests, all may be lost by chance.
+/// A next hop is silent if it has answered none of this number of Interests, for this number of
+/// round trips and the time for which a shaper may hold Interests. Of fewer Interests, all may be
+/// lost by chance.
 const UNANSWERED: u64 = 4;
 const SILENT_ROUNDS: f64 = 2.0;
 const HELD: Duration = Duration::from_millis(100);
@@ -70,8 +73,8 @@ const LEAST_SPREAD: Duration = Duration::from_millis(10);
 const LEAST_REPORTED: f64 = 1.0 / 64.0;
 const GONE: Duration = Duration::from_secs(4);
 
-/// A next hop gets the first repetition of what another one has lost if its paths allow this part
-/// of that one's rate.
+/// A next hop gets the first repetition of an Interest that another one has lost if its paths allow
+/// this part of that one's rate.
 const COMPARABLE: f64 = 0.5;
 
 /// Rates below this part of the mean count as this.
@@ -104,12 +107,12 @@ impl Branch {
         self.unanswered = self.unanswered.saturating_add(1);
     }
 
-    /// It was not asked for a while.
+    /// It got no Interest for a while.
     fn is_due(&self, now: Time) -> bool {
         now.since(self.asked_at) >= PROBE || now < self.asked_at
     }
 
-    /// It has been asked, and does not answer. The round trip of one that never answered is not
+    /// It has Interests and does not answer. The round trip of one that never answered is not
     /// known: other next hops may be much nearer.
     fn is_silent(&self, now: Time) -> bool {
         let round = self.longest.unwrap_or(PROBE);
@@ -138,7 +141,7 @@ impl Branch {
         self.is_known() && !self.is_silent(now)
     }
 
-    /// It gets a copy: one that is silent after a second, one that has never answered soon, but
+    /// It gets a copy. A silent one gets it after a second; one that has never answered soon, but
     /// more and more rarely.
     fn is_to_be_tried(&self, now: Time) -> bool {
         let pause = match self.is_silent(now) {
@@ -152,7 +155,7 @@ impl Branch {
 /// The next hops of a prefix.
 struct Ways {
     ways: Vec<Branch>,
-    /// The tag of what was dealt out last.
+    /// The tag of the last Interest.
     turn: f64,
     used_at: Time,
 }
@@ -162,8 +165,8 @@ struct Ways {
 pub(super) struct Splitter {
     /// By the bytes of the FIB entry's prefix.
     prefixes: BTreeMap<Vec<u8>, Ways>,
-    /// From then on the next copy may leave, and the next answer that is overtaken be awaited: of
-    /// all prefixes, of which a sender may use ever new ones.
+    /// The times from which the next copy may leave, and the next overtaken answer may be awaited.
+    /// They are common to all prefixes, because a sender may use ever new prefixes.
     copy_at: Time,
     await_at: Time,
 }
@@ -218,13 +221,13 @@ impl Ways {
         self.ways.last_mut().expect("it was pushed")
     }
 
-    /// The time by which the answers of the longest path in use come later than after `rtt`, if
-    /// that is more than [`LEAST_SPREAD`].
+    /// The time by which answers of the longest path in use come after those with `rtt`, if it is
+    /// more than [`LEAST_SPREAD`].
     fn later(&self, now: Time, rtt: Duration) -> Option<Duration> {
         let longer: Vec<&Branch> =
             self.ways.iter().filter(|way| way.is_longer(now, rtt + LEAST_SPREAD)).collect();
         if longer.is_empty() {
-            // This is usual, and then no rate is needed.
+            // This is usual, and then the code needs no rate.
             return None;
         }
         let rates = self.ways.iter().filter_map(|way| way.rate(now));
@@ -261,7 +264,7 @@ struct Turn {
     /// the others; then the lowest tag; then those that are silent.
     place: (u8, Time, f64),
     tag: f64,
-    /// The tags of its Interests are so far apart.
+    /// The distance between the tags of its Interests.
     apart: f64,
     face: u64,
 }
@@ -279,7 +282,7 @@ impl Choose for Splitter {
         for (hop, rate) in hops.iter().zip(ways.rates(s, hops)) {
             let apart = 1.0 / rate.max(LEAST);
             let way = ways.way(hop.face, s);
-            // One that was idle, or had hardly an offer, is owed little and owes little.
+            // A next hop that was idle, or had hardly an offer, is owed little and owes little.
             let tag = way.tag.clamp(turn - MOST_OWED * apart, turn + apart);
             let compared = tag + s.cx.rng.unit() * apart;
             let place = match (way.is_usable(now), way.is_due(now)) {
@@ -323,7 +326,7 @@ impl Choose for Splitter {
         way.is_none_or(|way| way.is_usable(s.cx.now))
     }
 
-    /// The losses of a fast path are more than all that a slow one may bring.
+    /// A fast path loses more than a slow one may bring.
     fn may_repair(&self, s: &StrategyCx<'_, '_>, face: u64, used: u64) -> bool {
         let ways = prefix_of(s).and_then(|prefix| self.prefixes.get(prefix));
         let Some(ways) = ways else { return true };

@@ -16,11 +16,11 @@ const FLOWS: u64 = 1 << 14;
 
 #[derive(Default)]
 struct Queue {
-    /// Each with the bytes of Data that it is taken to ask for.
+    /// Each with the bytes of Data that it is charged for.
     waiting: VecDeque<(InterestMeta, u64)>,
     /// Their sum.
     bytes: u64,
-    /// So many at the front have expired, with so many bytes: each is looked at once.
+    /// The number and bytes of expired Interests at the front: each is looked at once.
     expired: (usize, u64),
     /// F of the first of them.
     tag: u64,
@@ -67,7 +67,7 @@ impl Turns {
         (queue.waiting.len() - *over, queue.bytes - *bytes)
     }
 
-    /// An Interest for so many bytes of Data waits.
+    /// Adds an Interest for `bytes` of Data.
     pub(super) fn push(&mut self, interest: InterestMeta, bytes: u64) {
         let key = interest.flow % FLOWS;
         let queue = self.flows.entry(key).or_default();

@@ -160,7 +160,8 @@ impl Consumer {
             self.rtt.sample(rtt);
             self.rtt_sum = (self.rtt_sum.0 + rtt.0, self.rtt_sum.1 + 1);
         }
-        // RFC 8985, section 6.2: an answer to a retransmission that comes too soon is the first's.
+        // RFC 8985, section 6.2: an answer too early for a retransmission belongs to the first
+        // Interest.
         let plausible = rtt.is_some() || self.rtt.min().is_some_and(|min| age >= min);
         if !late && plausible && self.newest.is_none_or(|(order, _)| order < out.order) {
             self.newest = Some((out.order, age));

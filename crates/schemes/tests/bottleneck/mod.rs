@@ -124,7 +124,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The mean queue in bytes, over a run that took so long.
+    /// The mean queue in bytes, over a run with this duration.
     pub fn queue_mean(&self, took: Duration) -> f64 {
         self.queue_byte_ns as f64 / took.0.max(1) as f64
     }

@@ -13,14 +13,14 @@ use crate::validity::{Validity, human};
 pub struct ChainError {
     /// The packet.
     pub name: Name,
-    /// The certificates that were found, from the packet's signer upwards.
+    /// The certificates found, from the packet's signer upwards.
     pub chain: Vec<Name>,
-    /// Where it ends.
+    /// The reason of its end.
     pub why: Broken,
 }
 
 impl ChainError {
-    /// The certificate that is missing, if that is why; perhaps it can be fetched.
+    /// The missing certificate, if it is the reason; perhaps it can be fetched.
     #[must_use]
     pub fn missing(&self) -> Option<&Name> {
         match &self.why {

@@ -4,7 +4,7 @@ use packet::{Name, SignatureType};
 
 use super::chain::ChainError;
 
-/// Why a packet is not accepted. Every message says what a person can do about it.
+/// The reason why a packet is not accepted. Every message names a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
     /// The signature type is one that is not implemented here.
@@ -29,7 +29,7 @@ pub enum VerifyError {
         "{0} is signed with a key, and no key is trusted; name the key's certificate to check it"
     )]
     NoTrustedKeys(Name),
-    /// A signature by a key that does not say by which.
+    /// A signature by a key that it does not name.
     #[error("the signature of {0} does not name its key")]
     NoKeyLocator(Name),
     /// The signature names a key that is not trusted.
@@ -79,7 +79,7 @@ pub enum VerifyError {
 }
 
 impl VerifyError {
-    /// The certificate that would be needed to say more, if that is why.
+    /// The certificate that is missing for a decision, if that is the reason.
     #[must_use]
     pub fn missing(&self) -> Option<&Name> {
         match self {

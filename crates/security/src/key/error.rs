@@ -18,7 +18,7 @@ pub enum KeyError {
         /// Bits of its modulus.
         bits: u32,
     },
-    /// An RSA key, of which this program knows no more.
+    /// An RSA key, which this program cannot decode further.
     #[error(
         "it is an RSA key, and this program is built without RSA; use a key of Ed25519 or ECDSA, \
          or a program with RSA, as `weir` is"

@@ -10,7 +10,7 @@ use super::error::KeyError;
 /// rsaEncryption of RFC 8017.
 const ALGORITHM: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
 
-/// The secret of [`super::SecretKey::Rsa`]. There is none.
+/// The secret of [`super::SecretKey::Rsa`], which does not exist here.
 #[derive(Clone)]
 pub enum RsaSecret {}
 
@@ -46,7 +46,7 @@ impl RsaSecret {
     }
 }
 
-/// The key of [`super::PublicKey::Rsa`]. There is none.
+/// The key of [`super::PublicKey::Rsa`], which does not exist here.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RsaPublic(Infallible);
 

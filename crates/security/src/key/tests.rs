@@ -58,7 +58,7 @@ fn version_two_with_the_public_key_is_read() {
     // OneAsymmetricKey v2 (RFC 5958): the public key as [1].
     let pkcs8 = bytes(&format!("3051020101300506032b657004220420{SECRET}812100{PUBLIC}"));
     assert_eq!(SecretKey::from_pkcs8(&pkcs8).unwrap().public(), secret().public());
-    // One that does not belong to the secret.
+    // A public key that does not belong to the secret.
     let other = PUBLIC.replace("3d40", "3d41");
     let pkcs8 = bytes(&format!("3051020101300506032b657004220420{SECRET}812100{other}"));
     assert_eq!(SecretKey::from_pkcs8(&pkcs8).unwrap_err(), KeyError::Secret);

@@ -12,7 +12,7 @@ use crate::pib::sqlite::SqliteError;
 /// The most bytes of a file: far more than a key, a certificate or a name takes.
 pub(super) const MAX_FILE: u64 = 64 * 1024;
 
-/// Why the key chain could not do what it was asked.
+/// The reason why an operation of the key chain failed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyChainError {
     /// The operating system rejected.
@@ -48,7 +48,7 @@ pub enum KeyChainError {
         /// Its permission bits.
         mode: u32,
     },
-    /// A file is not what it should be.
+    /// The content of a file is invalid.
     #[error(
         "{path} is damaged: {problem}; restore it from a backup, or delete it and make a new key",
         path = path.display()
@@ -135,10 +135,10 @@ pub enum Problem {
     /// Base64 is broken.
     #[error("its base64 is broken")]
     Base64,
-    /// The secret is none.
+    /// The secret is invalid.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The certificate is none.
+    /// The certificate is invalid.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
     /// The file that names the default key names none.

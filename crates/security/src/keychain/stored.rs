@@ -9,7 +9,7 @@ use crate::signer::Signer;
 pub struct StoredKey {
     /// Signs.
     pub secret: SecretKey,
-    /// Says who signs.
+    /// Identifies the signer.
     pub certificate: Certificate,
 }
 

@@ -204,7 +204,7 @@ fn a_certificate_that_fits_into_no_packet_is_rejected() {
             Err(other) => panic!("{len}: {other}"),
         }
     }
-    // The name is there twice, because the key names itself as the signer.
+    // The name occurs twice, because the key names itself as the signer.
     assert!((4200..5000).contains(&longest), "{longest}");
     let listing = chain.list().unwrap();
     assert!(listing.problems.is_empty(), "{:?}", listing.problems);

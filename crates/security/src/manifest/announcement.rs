@@ -29,7 +29,7 @@ impl Announcement {
         tlv::put_tlv(out, types::MANIFEST, &value);
     }
 
-    /// Finds the element in the content of a metadata packet; `None` if there is none. Unknown
+    /// Finds the element in the content of a metadata packet; `None` if it is missing. Unknown
     /// elements of any type are skipped, as in all metadata.
     pub fn find(metadata: &[u8]) -> Result<Option<Announcement>, NodeError> {
         let mut reader = Reader::new(metadata);

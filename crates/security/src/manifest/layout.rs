@@ -126,13 +126,13 @@ impl Layout {
         self.places().last().map_or(0, |place| place.base)
     }
 
-    /// Level of `node` (0 = leaf); `None` if there is no such node.
+    /// Level of `node` (0 = leaf); `None` if the node does not exist.
     #[must_use]
     pub fn level_of(&self, node: u64) -> Option<u32> {
         self.place(node).map(|place| place.level)
     }
 
-    /// Number of the node at `index` within `level`; `None` if there is none.
+    /// Number of the node at `index` within `level`; `None` if it does not exist.
     #[must_use]
     pub fn node_at(&self, level: u32, index: u64) -> Option<u64> {
         let place = self.places().find(|place| place.level == level)?;
@@ -152,7 +152,7 @@ impl Layout {
         (place.count > 1).then(|| place.base + place.count + place.index / u64::from(self.fanout))
     }
 
-    /// The children of `node`; `None` if there is no such node.
+    /// The children of `node`; `None` if the node does not exist.
     #[must_use]
     pub fn children(&self, node: u64) -> Option<Children> {
         let place = self.place(node)?;
@@ -166,7 +166,7 @@ impl Layout {
         })
     }
 
-    /// The segments under `node`, through all levels; empty if there is no such node.
+    /// The segments under `node`, through all levels; empty if the node does not exist.
     #[must_use]
     pub fn cover(&self, node: u64) -> Range<u64> {
         let Some(place) = self.place(node) else { return 0..0 };

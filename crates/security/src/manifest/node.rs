@@ -143,7 +143,7 @@ pub fn node_name(object: NameRef<'_>, number: u64) -> Name {
     object.to_name().with(&Component::keyword(KEYWORD)).with(&Component::segment(number))
 }
 
-/// The number in a node's name, if it is one of `prefix`, a name that ends in the keyword.
+/// The number in a node's name, if it follows `prefix`, a name that ends in the keyword.
 pub(super) fn number_in(prefix: NameRef<'_>, name: NameRef<'_>) -> Option<u64> {
     let ours = name.len() == prefix.len() + 1 && name.starts_with(prefix);
     if ours { name.last()?.as_segment() } else { None }

@@ -7,7 +7,7 @@ use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef, SecretDocument};
 use super::error::SafeBagError;
 use super::limits::{MAX_ROUNDS, SEAL_RANDOM};
 
-/// Rounds of PBKDF2 in what is written: what OWASP recommends for HMAC-SHA256.
+/// Rounds of PBKDF2 in new bags, as OWASP recommends for HMAC-SHA256.
 const ROUNDS: u32 = 600_000;
 
 /// EncryptedPrivateKeyInfo (RFC 5958) of a PrivateKeyInfo.

@@ -48,15 +48,15 @@ enum Signer<'a> {
 }
 
 impl Validator {
-    /// Trusts `anchors` directly, and the keys that they certify as far as `schema` allows.
+    /// Trusts `anchors` directly, and those of the keys certified by them that `schema` allows.
     #[must_use]
     pub fn new(anchors: Vec<Certificate>, schema: Schema) -> Validator {
         let (shared, pool) = (Vec::new(), Mutex::default());
         Validator { anchors, shared, schema, depth: DEFAULT_DEPTH, skew: DEFAULT_SKEW, pool }
     }
 
-    /// Trusts all holders of these shared secrets, as far as the schema allows the keys of their
-    /// names. They sign no certificates: each holder could make any certificate, and so act as any
+    /// Trusts all holders of these shared secrets, if the schema allows the keys of their names.
+    /// They sign no certificates: each holder could make any certificate, and so act as any
     /// certified key.
     #[must_use]
     pub fn with_shared(mut self, shared: Vec<TrustedKey>) -> Validator {

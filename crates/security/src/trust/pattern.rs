@@ -64,7 +64,7 @@ impl<'p, 'n> Captures<'p, 'n> {
 
 impl Pattern {
     /// True if `name` has this form. The values of words are added to `captures`, and must equal
-    /// values that are there.
+    /// earlier values.
     pub fn matches<'p, 'n>(&'p self, name: NameRef<'n>, captures: &mut Captures<'p, 'n>) -> bool {
         let components: Vec<_> = name.components().collect();
         let many = self.parts.iter().position(|part| matches!(part, Part::Many(_)));

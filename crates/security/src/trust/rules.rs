@@ -10,9 +10,9 @@ use crate::certificate::{self, SUFFIX_LEN};
 /// The subject of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// Data that are no certificates, by their names.
+    /// Data other than certificates, by their names.
     Data,
-    /// Certificates, by the identities that they are for.
+    /// Certificates, by their identities.
     Certificate,
     /// Commands, by the names that they are about.
     Command,

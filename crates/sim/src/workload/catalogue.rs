@@ -164,7 +164,7 @@ impl Catalogue {
         (xxh3_64_with_seed(&bytes, self.key) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// The object of this number; `None` if there is none.
+    /// The object of this number, if it exists.
     #[must_use]
     pub fn object(&self, number: u64) -> Option<Object> {
         match &self.objects {

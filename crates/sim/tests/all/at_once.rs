@@ -28,7 +28,7 @@ impl Line {
         Line { net, near, far, bottleneck, mbits }
     }
 
-    /// A consumer on a link of its own fetches an object of so many bytes.
+    /// A consumer on a link of its own fetches an object of `bytes`.
     fn fetch(&mut self, object: &str, bytes: u64, start_ms: u64) -> FlowId {
         let uri = name(object);
         let (signing, size) = (Signing::Unsigned, Size(bytes));

@@ -173,8 +173,8 @@ fn sluice_shares_a_bottleneck() {
     }
 }
 
-/// The same links do not know their rates. Their buffers have more than what shows that Data wait:
-/// 5 ms at least.
+/// The same links do not know their rates. Their buffers are larger than the least that shows
+/// waiting Data, 5 ms.
 #[test]
 fn links_that_measure_their_rates_share_a_bottleneck() {
     let crowd = |flows, buffer, rtt_ms| Crowd { flows, buffer, rtt_ms };
@@ -216,8 +216,8 @@ fn a_link_that_measures_and_becomes_longer_is_shared() {
 }
 
 /// A short path, as over a wireless network at home, loses some Data by chance. Its buffer has one
-/// product. Loss is no sign of a queue there, and the flow uses nine tenths of what the path
-/// brings.
+/// product. Loss is no sign of a queue there, and the flow uses nine tenths of the rate of the
+/// path.
 #[test]
 fn losses_of_a_short_path_are_no_overflow() {
     let cases = [(78, 1, 0.01), (78, 3, 0.01), (78, 3, 0.04), (400, 3, 0.02), (78, 10, 0.04)];

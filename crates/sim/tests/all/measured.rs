@@ -47,8 +47,8 @@ const TEN: Shared = Shared {
 
 impl Shared {
     /// Any link. Its buffer has 5 ms at least, which show that Data wait. Its delays vary by less
-    /// than the round trip, and it loses less than what keeps the flows from filling it; `hard`
-    /// ones do not keep to this.
+    /// than the round trip, and its losses do not keep the flows from filling it; `hard` ones do
+    /// not keep to this.
     fn random(rng: &mut Rng, hard: bool) -> Shared {
         let one_of = |rng: &mut Rng, of: &[u64]| of[(rng.next_u64() % of.len() as u64) as usize];
         let mbps = 3 + rng.next_u64() % 80;

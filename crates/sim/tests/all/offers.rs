@@ -1,4 +1,4 @@
-//! Lying offers: a router that writes what it likes on the Data of one consumer.
+//! Lying offers: a router that writes false offers on the Data of one consumer.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 use crate::support::{assert_conserved, at_ms, controller, name, node, wire_of};
@@ -21,7 +21,7 @@ enum Lie {
     Everything,
     Chance,
     Garbage,
-    /// Offers are as they were, and other answers are said to come much later.
+    /// Offers are unchanged, and other answers are reported to come much later.
     Spread,
 }
 

@@ -163,7 +163,7 @@ fn a_node_in_the_middle_that_knows_no_ranges_is_asked_one_by_one() {
 
 #[test]
 fn a_range_longer_than_a_shaper_holds_is_as_fast_as_single_interests() {
-    // 100 segments of 300 bytes take 240 ms of 1 Mbit/s, and the shaper holds what takes 100 ms.
+    // 100 segments of 300 bytes take 240 ms of 1 Mbit/s, and the shaper holds 100 ms of them.
     for scheme in ["rcp", "mircc", "sluice"] {
         let fetched_in = |range: u16| {
             let slow = WireSpec { queue: Size(40_000), ..wire_of(scheme, 1, 250) };
@@ -181,7 +181,7 @@ fn a_range_longer_than_a_shaper_holds_is_as_fast_as_single_interests() {
         let (alone, usual) = fetched_in(1);
         let (ranged, nacks) = fetched_in(100);
         assert!(ranged < 1.25 * alone, "{scheme}: {ranged} s, {alone} s without ranges");
-        // An excess of one segment shows what is held. Ranges add less than a tenth of all.
+        // An excess of one segment shows the held ones. Ranges add less than a tenth of all.
         assert!(nacks < usual + 170, "{scheme}: {nacks} of 1,667, {usual} without ranges");
     }
 }

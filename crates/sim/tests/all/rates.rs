@@ -21,7 +21,7 @@ struct Fit {
     error: f64,
     /// The time from the arrival until all flows stay near their rates, in seconds.
     took: f64,
-    /// The overshoot: how far rates fell below the fair ones after that, as a fraction.
+    /// The overshoot: the fall of rates below the fair ones after that, as a fraction.
     overshoot: f64,
 }
 

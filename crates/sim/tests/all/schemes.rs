@@ -169,7 +169,7 @@ fn table(file: &str) -> (PathBuf, String) {
     (path, text)
 }
 
-/// The rows of a table by name; `-` stands for a missing number.
+/// The rows of a table by name; `-` is a missing number.
 fn rows(text: &str) -> BTreeMap<String, Vec<Option<f64>>> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
     lines

@@ -1,4 +1,4 @@
-//! The default scheme where paths, objects and directions are unequal: what arithmetic expects.
+//! The default scheme with unequal paths, objects and directions: results expected by arithmetic.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 use crate::support::{assert_conserved, at_ms, controller, name, strategy_of, wire_of};
@@ -170,7 +170,8 @@ fn a_path_that_fails_leaves_the_other_one_and_is_used_again() {
         let outcome = net.run(at_ms(1000 * SECONDS));
         assert_conserved(&outcome);
         let open = (10 * (SECONDS - (BACK - FAILS)) + 10 * SECONDS) as f64 / SECONDS as f64;
-        // A node asks a silent next hop once in a second: so long it is not used when it is back.
+        // A node asks a silent next hop once in a second: for this time it is not used when it is
+        // back.
         // The cost of the failure at the other one is over in another second.
         let change = (10 + 10) as f64 / SECONDS as f64;
         let (got, expected) = (mbits(&outcome, &[flow]), USED * CONTENT * (open - change));
@@ -200,7 +201,7 @@ fn data_that_wait_at_a_link_that_becomes_slower_are_soon_gone() {
     net.at(at_ms(2000), slower).unwrap();
     let outcome = net.run(at_ms(1000 * SECONDS));
     let second = &outcome.flows[flows[1].0 as usize].transfer;
-    // 60 ms of propagation. A queue of a fifth of that is a third of what was under way when the
+    // 60 ms of propagation. A queue of a fifth of that is a third of the Data under way when the
     // link became slower; by the half of a hundredth that is never booked, it needs eight seconds.
     let p99 = second.rtt_p99.unwrap();
     assert!(p99 < Duration::from_millis(60 + 12), "{p99:?}");

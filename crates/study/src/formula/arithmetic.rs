@@ -2,7 +2,7 @@
 
 use exmex::{Express, FlatEx};
 
-/// A formula that was read.
+/// A formula in decoded form.
 #[derive(Clone)]
 pub struct Arithmetic(FlatEx<f64>);
 
@@ -10,7 +10,7 @@ impl Arithmetic {
     /// Reads a formula.
     ///
     /// # Errors
-    /// It is none.
+    /// The text is no formula.
     pub fn read(text: &str) -> Result<Arithmetic, String> {
         exmex::parse(text).map(Arithmetic).map_err(|error| format!("no formula: {error}"))
     }

@@ -1,6 +1,6 @@
 //! Arithmetic in a program that is built without it: no formula can be read.
 
-/// A formula. There is none.
+/// A formula, which does not exist in this program.
 #[derive(Clone)]
 pub enum Arithmetic {}
 

@@ -82,7 +82,7 @@ pub fn selector(named: &[(Subject, &str)], is_run: bool) -> Result<Selector, Str
     }
 }
 
-/// The quantities that are sampled of such things.
+/// The sampled quantities of such things.
 pub fn quantities(of: &Selector) -> Vec<&'static str> {
     match of.subject {
         Some(Subject::Flow) => FLOW.iter().map(|quantity| quantity.name).collect(),
@@ -94,7 +94,7 @@ pub fn quantities(of: &Selector) -> Vec<&'static str> {
     }
 }
 
-/// The name of a list that was written.
+/// The name in a list that equals the word.
 pub fn known(word: &str, names: Vec<&'static str>) -> Result<&'static str, String> {
     let found = names.iter().find(|name| **name == word).copied();
     found.ok_or_else(|| format!("there is no `{word}`; {}", document::valid_words(word, names)))

@@ -1,10 +1,10 @@
-//! The place of mistakes and the names that are valid while a study is read.
+//! The place of mistakes, and the valid names, while a study is read.
 
 use document::Document;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// How much is run.
+/// The part of a study that is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quickness {
     /// All seeds of everything.

@@ -6,7 +6,7 @@ use control::{Rng, math};
 pub struct Shape {
     /// Its name.
     pub name: &'static str,
-    /// How many nodes it has.
+    /// The number of its nodes.
     pub nodes: usize,
     /// The links.
     pub edges: Vec<[usize; 2]>,

@@ -157,7 +157,7 @@ fn demand(rng: &mut Rng, plan: &mut Plan, shape: &Shape, scale: &Scale, controll
         let segments = budget / count as f64 * rng.unit();
         let size = ((segments * scale.segment as f64) as u64).max(1 + rng.below(scale.segment));
         let content = match plan.contents.len() {
-            // Another consumer of an object that there is.
+            // Another consumer of an existing object.
             some if some > 0 && rng.chance(0.25) => rng.below(some as u64) as usize,
             new => {
                 let segment = scale.segment;

@@ -47,7 +47,7 @@ fn into(pipes: &[Pipe], node: usize) -> Vec<(usize, f64)> {
 }
 
 /// The earliest end of a job that needs `round_trip` seconds for its first bit and then transfers
-/// `bits` at a varying rate: `rates` are instants with the rate from then on, rising, the first one
+/// `bits` at a varying rate: `rates` are instants with the rate from there, rising, the first one
 /// at or before `start`.
 #[must_use]
 pub fn earliest_end(start: f64, round_trip: f64, bits: f64, rates: &[(f64, f64)]) -> f64 {
@@ -72,7 +72,7 @@ pub fn earliest_end(start: f64, round_trip: f64, bits: f64, rates: &[(f64, f64)]
 pub struct Job {
     /// Its start.
     pub start: f64,
-    /// How much there is.
+    /// Its size.
     pub bits: f64,
     /// The pipes that it takes.
     pub pipes: Vec<usize>,

@@ -70,7 +70,7 @@ impl Way {
         (attempts(self.worst) + 2.0) * (self.timeout() + self.longest())
     }
 
-    /// How long `segments` take by stop and wait: one Interest at a time, each answered after the
+    /// The time of `segments` by stop and wait: one Interest at a time, each answered after the
     /// longest round trip, and a time-out for each loss.
     #[must_use]
     pub fn stop_and_wait(&self, segments: f64) -> f64 {

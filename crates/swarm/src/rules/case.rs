@@ -1,4 +1,4 @@
-//! A run that is judged, and the findings.
+//! A run to be judged, and the findings.
 
 use super::rule::{Breach, Rule};
 use crate::domain::Domains;

@@ -15,7 +15,7 @@ const QUEUES_DROP: f64 = 0.5;
 const FEW: u64 = 60;
 /// If more than every second Data packet counts as lost, most Interests are repetitions.
 const STORM: f64 = 0.5;
-/// Interests per received or lost packet: one, and one more that was sent too early.
+/// Interests per received or lost packet: one, and one that was sent too early.
 const ASKED_TWICE: u64 = 2;
 
 pub(super) fn check(case: &Case<'_>, found: &mut Found) {
@@ -48,13 +48,13 @@ struct One<'a> {
     flow: &'a Flow,
     facts: &'a FlowFacts,
     seen: &'a FlowSeen,
-    /// From then on all consumers answer to congestion.
+    /// The time from which all consumers answer to congestion.
     quiet: f64,
 }
 
 impl One<'_> {
-    /// There is a path, Interests live longer than the longest round trip, and the consumer's node
-    /// is never down.
+    /// True if a path exists, Interests live longer than the longest round trip, and the consumer's
+    /// node is never down.
     fn can(&self) -> bool {
         self.facts.way.is_some_and(|way| way.is_within_lifetime())
     }

@@ -222,7 +222,7 @@ fn a_transfer_that_stands_still() {
         seen.ended_s = 200.0;
     };
     assert_eq!(broken(&outside(), stall), [Rule::Starves]);
-    // Beside an unresponsive flow, nothing is promised.
+    // Beside an unresponsive flow, schemes make no promise.
     let mut plan = outside();
     plan.flows[1].manner = Manner::Constant { per_second: 10, stop_ms: 300_000 };
     assert_eq!(broken(&plan, stall), []);

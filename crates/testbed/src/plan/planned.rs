@@ -16,7 +16,7 @@ pub struct PlannedNode {
     pub config: String,
     /// The memory of its content store in bytes.
     pub store: u64,
-    /// The share of a processor that the node's programs have, if that is limited.
+    /// The share of a processor for the node's programs, if it is limited.
     pub cpu: Option<Ratio>,
     /// The address of the whole node, if IP packets are routed.
     pub address: Ipv4Addr,
@@ -38,9 +38,9 @@ pub struct PlannedLink {
 /// A path to a whole node.
 #[derive(Clone, Copy, Debug)]
 pub struct IpRoute {
-    /// The node that has it.
+    /// The node with the route.
     pub at: usize,
-    /// The node that it leads to.
+    /// The destination node.
     pub to: usize,
     /// The neighbour's end of the link.
     pub via: Ipv4Addr,
@@ -55,7 +55,7 @@ pub struct PlannedContent {
     pub at: usize,
     /// Its name.
     pub name: String,
-    /// Bytes that are published: no more than could be fetched.
+    /// The number of published bytes: no more than could be fetched.
     pub size: Size,
     /// Bytes of content in a segment.
     pub segment: Size,

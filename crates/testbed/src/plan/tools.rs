@@ -20,7 +20,7 @@ pub fn puts(scenario: &Scenario, content: usize) -> bool {
         && !is_for_workload
 }
 
-/// Returns `true` if `weir get` is a consumer: one that fetches verifiable content.
+/// Returns `true` if `weir get` is a consumer: it fetches only verifiable content.
 pub fn gets(scenario: &Scenario, consumer: &Consumer) -> bool {
     let signed = scenario.contents[consumer.content].signing == Signing::Manifest;
     matches!(consumer.manner, Manner::Fetch { .. }) && (signed || puts(scenario, consumer.content))

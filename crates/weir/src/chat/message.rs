@@ -75,7 +75,7 @@ impl Message {
         out
     }
 
-    /// Decodes the content of a publication. Bytes of text that are no UTF-8 become U+FFFD.
+    /// Decodes the content of a publication. Invalid UTF-8 in its text becomes U+FFFD.
     ///
     /// # Errors
     /// It is no message, or its text is too long.

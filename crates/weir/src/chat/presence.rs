@@ -10,8 +10,8 @@ const SILENT_BEATS: u64 = 4;
 const MOST: usize = 1_024;
 /// Starts of a member that are remembered; the first makes room.
 const MOST_STARTS: usize = 8;
-/// Milliseconds after which a start that has said that it leaves has ended for sure. It waits for
-/// 5 s until others have its messages, and signs vectors meanwhile.
+/// Milliseconds after which a start that has announced its end has ended for sure. It waits for 5 s
+/// until others have its messages, and signs vectors meanwhile.
 const LEAVING_MS: u64 = 10_000;
 
 /// The members.
@@ -37,7 +37,7 @@ struct Start {
     at: Time,
     /// The latest time that the member has signed, by its own clock.
     time_ms: u64,
-    /// The time, by the same clock, at which it has said that it leaves.
+    /// The time of its announced end, by the same clock.
     left_ms: Option<u64>,
 }
 

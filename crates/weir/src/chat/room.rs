@@ -17,8 +17,8 @@ use weir::message::{Body, Message};
 const REPORTED: usize = 20;
 /// Events that wait to be shown, at most. More are counted only.
 const MOST_EVENTS: usize = 4_000;
-/// How long a new member waits for the state of the group. Its first messages come after the vector
-/// by which others see that it is there: then they are live.
+/// The time for which a new member waits for the state of the group. Its first messages come after
+/// the vector that announces it to others: then they are live.
 const WELCOME: Duration = Duration::from_secs(1);
 /// Seconds by which a start is ahead of a clock, at least, if a member does not send it.
 const FUTURE_S: u64 = 86_400;
@@ -32,7 +32,7 @@ pub enum Event {
     Gone {
         /// The member.
         member: Name,
-        /// It has said so.
+        /// True if the member has announced it.
         has_left: bool,
     },
     /// A message.
@@ -216,7 +216,7 @@ impl Room {
         }
     }
 
-    /// Takes what has happened in the group.
+    /// Handles the events of the group.
     fn drain(&mut self, now: Time) {
         while let Some(event) = self.participant.poll_event() {
             match event {
@@ -242,7 +242,7 @@ impl Room {
         let signer = &verified.signer;
         let mut names =
             verified.vector.iter().filter(|(name, ..)| name.as_ref().starts_with(signer.as_ref()));
-        // A key that several members share does not say which of them signed.
+        // A key that several members share does not identify the signer.
         let (name, mut boot, _) = names.next()?;
         for (other, start, _) in names {
             if other != name {

@@ -21,9 +21,9 @@ use weir::message::{Body, MOST_TEXT};
 
 /// A turn lasts this long at most, so that a signal is noticed.
 const TURN: Duration = Duration::from_millis(250);
-/// How long a member that leaves waits for others to fetch its last message.
+/// The time for which a leaving member waits for others to fetch its last message.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// How long other members may take to fetch the last texts. A member that has just joined is known
+/// The time in which other members may fetch the last texts. A member that has just joined is known
 /// after a second, and its certificate is fetched first.
 const DELIVERY: Duration = Duration::from_secs(5);
 
@@ -42,7 +42,7 @@ struct Session<'a> {
     is_at_end: bool,
     /// The user leaves.
     is_over: bool,
-    /// Events that were left out, and reported.
+    /// Omitted events, already reported.
     left_out: u64,
 }
 
@@ -214,7 +214,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Shows events as long as the output takes them. The others wait in the room.
+    /// Shows events while the output takes them. The others wait in the room.
     fn show(&mut self, room: &mut Room) -> Result<(), Failure> {
         while self.screen.printer().is_ready()? {
             let Some(event) = room.poll_event() else { return self.report_left_out(room) };
@@ -333,7 +333,7 @@ impl Session<'_> {
                 0 => begin + FAREWELL,
                 _ => delivered,
             };
-            // Without a forwarder there is no one to fetch it.
+            // Without a forwarder, no member can fetch it.
             if connection.now() >= end
                 || connection.turn(room, end.min(connection.now() + TURN)).is_err()
             {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = "compare.html";
 /// The default tolerance for marks.
 const WITHIN: f64 = 0.05;
-/// So many differences are named in the error.
+/// The maximum number of differences that the error names.
 const MOST_NAMED: usize = 5;
 
 /// Compares, shows and writes.

@@ -6,9 +6,9 @@
 //! consumer 2 --/
 //! ```
 //!
-//! Everything is the program itself: three `weir daemon`, one `weir put`, two `weir get`, in a
-//! temporary directory, over loopback. The links are as slow as the faces make them, so that there
-//! is something to see, and something to gain from a cache.
+//! The demonstration runs the program itself: three `weir daemon`, one `weir put`, two `weir get`,
+//! in a temporary directory, over loopback. The faces make the links slow, so that the progress is
+//! visible and a cache helps.
 
 mod network;
 
@@ -129,7 +129,7 @@ fn link(bytes: u64) -> Link {
     Link { rate, delay: DELAY, queue: rate.size_in(Duration::from_millis(50)) }
 }
 
-/// Room for the whole file and what belongs to it, if it is not too large.
+/// Room for the whole file and its other packets, if it is not too large.
 fn cache(bytes: u64) -> Size {
     Size((bytes.saturating_mul(3) / 2).clamp(64 << 20, 1 << 30))
 }
@@ -185,7 +185,7 @@ fn table(summary: &Summary) -> Result<(), Failure> {
         (_, 0) => {
             "the second came from A's cache alone: nothing crossed the links again".to_owned()
         }
-        // A version is the newest only for as long as its producer says so.
+        // The newest version is known only for the freshness period of its producer.
         (_, 1) => "the second came from A's cache; only its newest version was asked for \
                    again, at the producer"
             .to_owned(),

@@ -43,7 +43,7 @@ pub fn run(args: &DocsArgs) -> Result<(), Failure> {
     site::serve(files, listener, &stop)
 }
 
-/// The address that a browser on this host opens for a listener: any address stands for loopback.
+/// The address that a browser on this host opens for a listener: loopback for any address.
 fn opened(mut listening: SocketAddr) -> SocketAddr {
     if listening.ip().is_unspecified() {
         listening.set_ip(match listening {
@@ -54,7 +54,7 @@ fn opened(mut listening: SocketAddr) -> SocketAddr {
     listening
 }
 
-/// Opens the first page. It is served also where there is no browser.
+/// Opens the first page. Without a browser it is only served.
 fn open(address: SocketAddr) {
     let url = format!("http://{address}/");
     let mut opener = Command::new(OPENER);

@@ -69,7 +69,7 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     served.and(lines.finish())
 }
 
-/// Something is to be served, and nothing that is for programs of this host.
+/// Checks that the gateway serves something, and no names of this host's programs.
 fn check(prefixes: &[Name], is_alone: bool) -> Result<(), Failure> {
     if prefixes.is_empty() && is_alone {
         let next = "say which with --prefix, such as --prefix /example; --prefix / serves them all";

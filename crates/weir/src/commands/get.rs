@@ -89,8 +89,8 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Receives the events of a fetch: counts the actions of a policy that were not numbers, and shows
-/// all events if it is asked to.
+/// Receives the events of a fetch: counts actions of a policy that were not numbers, and shows all
+/// events if `verbose`.
 fn tap(verbose: bool, invalid: &Arc<AtomicU64>) -> Box<dyn FnMut(Event) + Send> {
     let invalid = Arc::clone(invalid);
     Box::new(move |event| {

@@ -19,7 +19,7 @@ use net::uri::{FaceUri, Transport, UriError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A connection to the forwarder; the first signal ends what is done with it.
+/// A connection to the forwarder; the first signal ends its commands.
 struct Session {
     connection: Connection,
     json: bool,
@@ -84,7 +84,7 @@ impl Session {
     }
 }
 
-/// The word for a rejection by a module of the forwarder, and what to do next.
+/// The word for a rejection by a module of the forwarder, and the next step.
 fn next_step(code: u64, module: &str) -> (Word, String) {
     let (group, list) = match module {
         "faces" => ("face", "face list"),
@@ -116,7 +116,7 @@ fn canonical(uri: &str) -> Result<String, Failure> {
     })
 }
 
-/// Flags and their mask, of the switches that are given.
+/// Flags and their mask, of the given switches.
 fn flags(switches: &[(Option<Switch>, u64)]) -> (Option<u64>, Option<u64>) {
     let given = switches.iter().filter_map(|(switch, bit)| Some(((*switch)?, *bit)));
     let (mut flags, mut mask) = (0, 0);
@@ -127,7 +127,7 @@ fn flags(switches: &[(Option<Switch>, u64)]) -> (Option<u64>, Option<u64>) {
     if mask == 0 { (None, None) } else { (Some(flags), Some(mask)) }
 }
 
-/// The words of the bits that are set.
+/// The words of the set bits.
 fn flag_names(flags: u64, names: &[(u64, &'static str)]) -> Vec<&'static str> {
     names.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, name)| *name).collect()
 }

@@ -106,7 +106,7 @@ pub struct Packet {
     rtt_ms: f64,
 }
 
-/// A packet with what was found out about it.
+/// A packet with the results of its checks.
 struct Shown<'a> {
     data: Data<'a>,
     proof: Proof,

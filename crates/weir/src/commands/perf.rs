@@ -1,7 +1,7 @@
-//! `weir perf`: measures a path with content that is made on demand.
+//! `weir perf`: measures a path with content made on demand.
 //!
-//! The name of a run has all that the server needs to make its Data, so the server keeps no state
-//! about clients: `PREFIX/32=perf/RUN/SEGMENT-SIZE/BYTES/v=1/seg=N`. RUN is a random number, so no
+//! The name of a run has all parameters for the server's Data, so the server keeps no state about
+//! clients: `PREFIX/32=perf/RUN/SEGMENT-SIZE/BYTES/v=1/seg=N`. RUN is a random number, so no
 //! content store has the Data of a new run. `docs/reference/wire.md` has the layout.
 
 mod client;

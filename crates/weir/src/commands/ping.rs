@@ -1,4 +1,4 @@
-//! `weir ping`: measures the round trip to a program that answers, or is that program.
+//! `weir ping`: measures the round trip to a program that answers, or answers itself.
 //!
 //! The names are those of ndnping and ndnpingserver (ndn-tools): `PREFIX/ping/N`, with N a decimal
 //! number that grows by one. So each side works with the other one of either project.

@@ -15,7 +15,7 @@ use std::os::fd::AsFd;
 /// A turn lasts this long at most, so that a signal is noticed.
 const TURN: Duration = Duration::from_millis(250);
 
-/// A packet that waits for an Interest.
+/// A packet offered to an Interest.
 struct Offer {
     wire: Vec<u8>,
     is_wanted: bool,

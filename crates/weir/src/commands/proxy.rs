@@ -20,7 +20,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// How often signals, expired Interests and the progress are looked at.
+/// The interval at which signals, expired Interests and the progress are looked at.
 const TICK: Duration = Duration::from_millis(250);
 
 /// A line of `weir proxy`.
@@ -188,7 +188,7 @@ fn register(connection: &mut Connection, prefixes: &[Name]) -> Result<(), Comman
     Ok(())
 }
 
-/// Answers until interrupted. A forwarder that goes away is waited for.
+/// Answers until interrupted. Waits for a forwarder that goes away.
 fn serve(
     connection: &mut Connection,
     server: &mut Server,
@@ -223,7 +223,7 @@ fn serve(
         }
         before = counts;
         progress.sent(counts.content_bytes, recent.look(now, counts.content_bytes));
-        // Consumers ask again and again for what an origin does not answer.
+        // Consumers repeat Interests that an origin does not answer.
         let failure = server.take_failure().filter(|why| complaint.as_ref() != Some(why));
         if let Some(why) = failure {
             progress.warn(&why);
@@ -231,7 +231,7 @@ fn serve(
         }
     }
     for prefix in prefixes {
-        // The forwarder would notice by itself; saying it saves consumers a time-out.
+        // The forwarder would notice the end by itself; this saves consumers a time-out.
         connection.unregister(prefix).ok();
     }
     Ok(())

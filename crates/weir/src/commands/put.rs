@@ -48,7 +48,7 @@ pub fn publish(args: &PutArgs, watch: bool) -> Result<(), Failure> {
         output::note(&remark);
     }
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
-    // Before hours of hashing, see whether there is a forwarder at all.
+    // Before hours of hashing, check that a forwarder exists.
     let listen = args.serving.listen;
     let (mut reach, note) = Reach::producer(&args.reach, listen)?;
     if let Some(note) = note.filter(|_| !args.output.quiet) {
@@ -80,7 +80,7 @@ pub fn publish(args: &PutArgs, watch: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Everything that is published.
+/// All published content.
 struct Served {
     command: &'static str,
     files: Files,
@@ -95,7 +95,7 @@ impl Content for Served {
     }
 }
 
-/// Registers what is published, and serves it to the end.
+/// Registers the published names, and serves them to the end.
 fn serve(
     connection: &mut Connection,
     publish: &mut Publish,
@@ -132,14 +132,14 @@ fn serve(
     let look = Look { progress, stop, verbose: args.output.verbose };
     let settings = ServeSettings { linger: args.serving.linger, rate: args.serving.limit_rate };
     producer::serve(connection, publish, content, &settings, &look, &mut outage, &mut greet)?;
-    // The forwarder would notice by itself; saying it saves consumers a time-out.
+    // The forwarder would notice the end by itself; this saves consumers a time-out.
     for name in &registered {
         connection.unregister(name).ok();
     }
     Ok(())
 }
 
-/// The line about an object that is served.
+/// The line about a served object.
 fn line(object: &Object) -> String {
     let (count, unit) = match (object.files, object.segments) {
         (Some(files), _) => (files, "file"),
@@ -163,8 +163,8 @@ fn serve_certificates(publish: &mut Publish, chain: &[Certificate], args: &PutAr
     keys
 }
 
-/// Registers the prefix, which has to succeed, and those of certificates, which need not. Returns
-/// the prefixes that are registered.
+/// Registers the prefix, which must succeed, and those of certificates, which may fail. Returns the
+/// registered prefixes.
 fn register(
     connection: &mut Connection,
     name: &Name,
@@ -211,7 +211,7 @@ fn named(args: &PutArgs) -> Result<Vec<(Name, PathBuf)>, Failure> {
         .collect()
 }
 
-/// Rejects a name by which no consumer finds the object.
+/// Rejects a name that no consumer could use to find the object.
 pub fn reject_depth(name: &Name, path: &Path) -> Result<(), Failure> {
     // The object of a tree has a keyword more.
     let (len, most) = (name.len(), MOST_COMPONENTS - usize::from(path.is_dir()));

@@ -32,7 +32,7 @@ pub use upload::{Publisher, StoreKeeper};
 #[cfg(test)]
 pub use verify::Summary as Verification;
 
-/// Does what the command says.
+/// Runs the command.
 pub fn run(command: &RepoCommand) -> Result<(), Failure> {
     match command {
         RepoCommand::Run(args) => run::run(args),

@@ -30,14 +30,14 @@ pub fn run(command: &ScenarioCommand) -> Result<(), Failure> {
     }
 }
 
-/// Reads the file with what is set beside it.
+/// Reads the file with the settings of the command line.
 pub fn load(args: &ScenarioArgs, seed: Option<u64>) -> Result<Batch, Failure> {
     let seed = seed.map(|seed| format!("scenario.seed={seed}"));
     let settings: Vec<String> = args.set.iter().cloned().chain(seed).collect();
     scenario::load(&args.file, &settings).map_err(|error| failure(&error, args))
 }
 
-/// Every mistake is shown with its line, below one line that says how many there are.
+/// Shows every mistake with its line, below one line with their number.
 fn failure(error: &ScenarioError, args: &ScenarioArgs) -> Failure {
     let kind = match error {
         ScenarioError::Unreadable { .. } => Kind::File,

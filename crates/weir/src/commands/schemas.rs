@@ -1,7 +1,7 @@
-//! The JSON Schemas of what commands print with `--json`, and the page about them.
+//! The JSON Schemas of the output of commands with `--json`, and the page about them.
 //!
-//! They are made from the types that are printed. `WEIR_REGENERATE=1 cargo test -p weir --bin weir
-//! schemas` writes them to `docs/reference/json`.
+//! They are made from the printed types. `WEIR_REGENERATE=1 cargo test -p weir --bin weir schemas`
+//! writes them to `docs/reference/json`.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod generated;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// The schema of a type, with name, title and description.
 fn finished(schema: Schema, name: &str, title: &str, description: &str) -> Value {
     let mut whole = tidied(schema.to_value());
-    // The names are no addresses: there is no host to ask.
+    // The names are no addresses that a program could open.
     whole["$id"] = json!(format!("urn:weir:json:{name}"));
     whole["title"] = json!(title);
     whole["description"] = json!(description);
@@ -145,7 +145,7 @@ fn undescribed(schema: &Value, path: &str, found: &mut Vec<String>) {
                 if key == "properties" {
                     let fields = value.as_object().into_iter().flatten();
                     let bare = fields.filter(|(_, field)| {
-                        // The constant of a tag says what it is.
+                        // The constant of a tag describes it.
                         field.get("description").is_none() && field.get("const").is_none()
                     });
                     found.extend(bare.map(|(name, _)| format!("{below}/{name}")));

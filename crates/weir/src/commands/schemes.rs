@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use schemes::{Choice, SCHEMES, defaults, reference};
 use serde::Serialize;
 
-/// The uses of a scheme where nothing is chosen.
+/// The default uses of a scheme.
 const DEFAULT_FOR: [&str; 4] = ["controller", "strategy", "parts of links", "baseline"];
 
 /// A scheme.

@@ -18,7 +18,7 @@ use std::path::Path;
 use traces::Traces;
 pub use watch::Watcher;
 
-/// Runs what the command line says.
+/// Runs the command.
 pub fn run(command: &SimCommand) -> Result<(), Failure> {
     let SimCommand::Run(args) = command;
     let batch = load(&args.scenario, args.seed)?;
@@ -63,13 +63,13 @@ pub struct Shown<'a> {
     pub out: Option<&'a Path>,
     /// One JSON object.
     pub json: bool,
-    /// Nothing but errors.
+    /// Prints only errors.
     pub quiet: bool,
     /// The command can do the rest of an interrupted sweep.
     pub resumes: bool,
 }
 
-/// Writes and shows what came of runs.
+/// Writes and shows the results of runs.
 pub fn finish(
     batch: &Batch,
     results: Vec<RunResult>,
@@ -97,7 +97,7 @@ pub fn finish(
     Err(Failure::new(Kind::Interrupted, what).then(next))
 }
 
-/// The summary; `None` if nothing was run.
+/// The summary; `None` without results.
 fn summary(batch: &Batch, mut results: Vec<RunResult>) -> Option<Summary> {
     if batch.is_sweep {
         let sweep = SweepResult::new(&batch.name, batch.repetitions, results);

@@ -13,7 +13,7 @@ pub use state::Printed;
 pub use state::counters;
 use state::shown;
 
-/// Shows what the forwarder is doing.
+/// Shows the state of the forwarder.
 pub fn run(args: &StatusArgs) -> Result<(), Failure> {
     // Asking ends with the first signal, as a failure with its own exit code.
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;

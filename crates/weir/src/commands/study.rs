@@ -57,7 +57,7 @@ pub struct AllOnDaemons<'a> {
 /// The default folder of studies.
 const STUDIES: &str = "scenarios";
 
-/// Runs what the command line says.
+/// Runs the command.
 pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     if let Some(engine @ (EngineWord::Ray | EngineWord::Dask)) = args.shared.engine {
         return shared::on_cluster(args, engine);
@@ -146,7 +146,7 @@ fn some(studies: &[Study], args: &StudyArgs, jobs: usize, stop: &Stop) -> Result
     shared::report(&numbers, errors)
 }
 
-/// Runs on daemons what can be, and puts it into the pages.
+/// Runs on daemons all experiments that can, and adds the results to the pages.
 fn on_testbed(studies: &[Study], out: &Path, args: &StudyArgs, stop: &Stop) -> Result<(), Failure> {
     let mut all = Vec::new();
     for study in studies {

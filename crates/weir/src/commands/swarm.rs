@@ -21,12 +21,12 @@ struct Sums {
     in_domain: u64,
     packets: u64,
     failed: u64,
-    /// Scenarios that break nothing but what is known.
+    /// Scenarios with known defects only.
     known: u64,
     rules: BTreeMap<Rule, u64>,
 }
 
-/// Runs what the command line says.
+/// Runs the command.
 pub fn run(args: &SwarmArgs) -> Result<(), Failure> {
     let seeds = seeds(args)?;
     let domains = Domains::read().map_err(|error| Failure::new(Kind::Failed, error))?;

@@ -96,8 +96,8 @@ pub fn run(args: &SweepArgs) -> Result<(), Failure> {
     hand_over(MODULE, &asked)
 }
 
-/// Replaces this process by a module of the Python package, with what is asked of it. Its exit
-/// codes are the program's.
+/// Replaces this process by a module of the Python package, with a request for it. Its exit codes
+/// are the program's.
 pub fn hand_over(module: &str, asked: &serde_json::Value) -> Result<(), Failure> {
     let python = python();
     let shown = python.display();

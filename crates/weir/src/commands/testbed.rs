@@ -15,7 +15,7 @@ use report::Folder;
 use scenario::result::RunResult;
 use testbed::{MTU, Medium, Shape};
 
-/// Does what the command line says.
+/// Runs the command.
 pub fn run(command: &TestbedCommand) -> Result<(), Failure> {
     match command {
         TestbedCommand::Run(args) => run_all(args),

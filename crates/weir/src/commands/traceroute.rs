@@ -178,8 +178,8 @@ fn ask(
     Ok(answer)
 }
 
-/// The exchange of a probe for a reply. Data that is damaged or no reply is no answer: the
-/// forwarder's own may still arrive.
+/// The exchange of a probe for a reply. Damaged Data and other Data are no answer: the forwarder's
+/// reply may still arrive.
 fn probe_exchange<'a>(probe: &InterestBuf, policy: &'a TrustPolicy) -> Exchange<'a> {
     Exchange::accepting(probe, |data| {
         policy.verify(data).is_ok() && Reply::decode(data.content()).is_some()

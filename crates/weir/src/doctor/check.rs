@@ -86,7 +86,7 @@ impl Check {
         Check { subject: Some(subject.to_string()), ..self }
     }
 
-    /// The same check with another result, and what to change.
+    /// The same check with another result, and the change that helps.
     #[must_use]
     pub fn but(self, result: Verdict, change: impl ToString) -> Check {
         Check { result, change: Some(change.to_string()), ..self }

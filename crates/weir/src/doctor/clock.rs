@@ -1,4 +1,4 @@
-//! The clock, by which certificates are valid and new versions are newer.
+//! The clock, which decides on the validity of certificates and on the order of versions.
 
 use super::check::{Check, Verdict};
 use super::system::System;
@@ -12,7 +12,7 @@ const FILE_SKEW: u64 = 86_400;
 /// Clocks of hosts differ by this many seconds.
 const SKEW: u64 = 60;
 
-/// Evidence of a service that sets the clock, by files that are known for it.
+/// Evidence of a service that sets the clock, by its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Service {
     /// systemd-timesyncd, and it has set the clock.
@@ -40,7 +40,7 @@ pub fn examine(system: &System, now: u64, newest: u64) -> [Check; 2] {
     [judge_time(now, built(), newest), judge_service(service(system))]
 }
 
-/// When the program's file was written, in seconds since 1970; zero if that is unknown.
+/// The time of the program's file, in seconds since 1970; zero if it is unknown.
 fn built() -> u64 {
     let modified = std::env::current_exe().and_then(std::fs::metadata).and_then(|m| m.modified());
     let since = modified.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());

@@ -19,7 +19,7 @@ const STICKY: u32 = 0o1000;
 enum Answer {
     /// It reported its version.
     Version(String),
-    /// There is none.
+    /// No forwarder answers.
     Nothing,
     /// This user cannot open its socket.
     NotAllowed,

@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(change(&small), "sysctl --write net.core.rmem_max=8000000");
         let unknown = receive_buffer(missing(), wanted);
         assert_eq!((unknown.result, unknown.change), (Verdict::Unchecked, None));
-        // The daemon requests what its configuration says by default.
+        // The daemon requests its default configuration.
         assert_eq!(Config::default().listen.receive_buffer, wanted);
     }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 /// A certificate that ends sooner should be renewed.
 const SOON: u64 = 30 * 86_400;
 
-/// A key chain that was read.
+/// The content of a key chain.
 pub struct Found {
     listing: Result<Listing, KeyChainError>,
     default: Result<Name, KeyChainError>,

@@ -14,7 +14,7 @@ const SPACE: u64 = 10_000_000;
 /// A key and its certificate.
 const LEAST_SPACE: u64 = 64_000;
 
-/// A folder that is there.
+/// An existing folder.
 #[derive(Clone, Copy, Debug)]
 struct Folder {
     mode: u32,
@@ -28,7 +28,7 @@ struct Folder {
 pub fn examine(keys: &Path) -> Vec<Check> {
     let home = keys.parent().unwrap_or(keys);
     let mut checks = vec![checked("home-folder", home), checked("keys-folder", keys)];
-    // A folder that is missing will be on the file system of the nearest one that is there.
+    // A missing folder will be on the file system of its nearest existing parent.
     let there = home.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
     let free = match std::fs::File::open(there) {
         Ok(folder) => crate::file::free(&folder)

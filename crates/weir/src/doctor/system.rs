@@ -13,7 +13,7 @@ impl System {
         System { root: root.to_owned() }
     }
 
-    /// True if there is such a file. `path` is relative to the root.
+    /// True if the file exists. `path` is relative to the root.
     pub fn has(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }
@@ -21,7 +21,7 @@ impl System {
     /// The number in a file.
     ///
     /// # Errors
-    /// There is no such file, it cannot be read, or it holds no number: a text for the user.
+    /// The file does not exist, cannot be read, or holds no number: a text for the user.
     pub fn number(&self, path: &str) -> Result<u64, String> {
         let text = net::bounded::text(&self.root.join(path))
             .map_err(|error| format!("cannot read /{path}: {error}"))?;

@@ -19,7 +19,8 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 const RECORD: usize = 40;
 
-/// The most bytes in one run: what a damaged record may make a resuming transfer read at once.
+/// The maximum number of bytes in one run: a damaged record may make a resuming transfer read this
+/// number at once.
 pub const MAX_RUN: usize = 512 * 1024;
 
 /// The object that a partial file belongs to.
@@ -42,12 +43,12 @@ impl Header {
     }
 }
 
-/// A run of bytes that is in the partial file.
+/// A run of bytes in the partial file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Its first segment.
     pub first: u64,
-    /// How many segments it has.
+    /// Its number of segments.
     pub segments: u64,
     /// Where it begins.
     pub offset: u64,
@@ -83,17 +84,18 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal at `path` for a transfer of `info` into `part`: goes on with what it says
-    /// if it is about the same object. If it is about another one, both files stay as they are
-    /// until [`Journal::start`]: `info` may be a lie.
+    /// Opens the journal at `path` for a transfer of `info` into `part`. If the journal is about
+    /// the same object, the transfer resumes from it. If it is about another object, both files
+    /// stay as they are until [`Journal::start`]: `info` may be a lie.
     ///
     /// # Errors
     /// The files cannot be read or written.
     pub fn open(path: PathBuf, info: &ObjectInfo, part: &File) -> io::Result<(Journal, Resume)> {
         let header = Header::of(info);
         if let Some((runs, resume)) = read(&path, &header, part)? {
-            // Written again: what a crash has left at the end must not come before new records.
-            // No longer name than that of the journal: it may be the longest one.
+            // The runs are written again, because remains of a crash must not come before new
+            // records. The new name is no longer than that of the journal, which may be the longest
+            // possible one.
             let new = path.with_extension("new");
             let mut journal = Journal { path: new.clone(), file: None, header, end: 0 };
             if let Err(error) = journal.copy(&runs, &path) {
@@ -129,7 +131,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Something of the object is verified: what was there of another one makes room.
+    /// Begins with the first verified bytes of the object: removes those of another object.
     ///
     /// # Errors
     /// The files cannot be written.
@@ -146,7 +148,7 @@ impl Journal {
         self.file.is_some()
     }
 
-    /// Adds a run that was written, once it has started.
+    /// Adds a written run, once the journal has started.
     ///
     /// # Errors
     /// The journal cannot be written.
@@ -178,7 +180,7 @@ impl Journal {
     }
 }
 
-/// Reads a journal about the same object; `None` if there is none.
+/// Reads a journal about the same object; `None` if the file is missing or about another one.
 fn read(path: &Path, wanted: &Header, part: &File) -> io::Result<Option<(Vec<Run>, Resume)>> {
     let Some(file) = own::existing(path)? else { return Ok(None) };
     let mut reader = BufReader::new(file);
@@ -442,7 +444,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let part = tempfile::tempfile().unwrap();
         part.write_all_at(b"abc", 0).unwrap();
-        // A folder is there, and can be opened and not read.
+        // A folder has this name; it can be opened but not read.
         let rejected = Journal::open(folder.path().to_owned(), &info(), &part).err().unwrap();
         assert_eq!(rejected.kind(), io::ErrorKind::IsADirectory);
         // A name below a file can neither.

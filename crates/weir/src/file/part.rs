@@ -31,12 +31,12 @@ pub struct SinkError {
     pub path: String,
     /// Why.
     pub error: io::Error,
-    /// A later transfer resumes from what was written: a file does, a pipe or device does not.
+    /// A later transfer resumes from the written bytes: with a file, but not with a pipe or device.
     pub resumes: bool,
 }
 
-/// A file that is being fetched. Under its final name it appears whole or not at all; until then
-/// the bytes are in `<file>.part`, with a journal in `<file>.part.journal`, so that an interrupted
+/// A file that is being fetched. Under its final name it appears whole or not at all. Until then
+/// its bytes are in `<file>.part`, with a journal in `<file>.part.journal`, so that an interrupted
 /// transfer resumes.
 pub struct FileSink {
     path: PathBuf,
@@ -44,18 +44,18 @@ pub struct FileSink {
     part: Option<(File, Journal)>,
     reserve: Reserve,
     writeback: Option<Writeback>,
-    /// The run that is being gathered: its first segment, how many, and its offset.
+    /// The run that is being gathered: its first segment, number of segments and offset.
     first: u64,
     segments: u64,
     offset: u64,
     run: Vec<u8>,
-    /// There is something that a later transfer can go on with.
+    /// True if a later transfer can resume from the partial file.
     worth_keeping: bool,
     failure: Option<SinkError>,
 }
 
 impl FileSink {
-    /// A sink for `path`. Nothing is touched before the transfer begins.
+    /// A sink for `path`. The disk is unchanged until the transfer begins.
     #[must_use]
     pub fn new(path: &Path) -> FileSink {
         FileSink {
@@ -78,7 +78,7 @@ impl FileSink {
         self.failure.take()
     }
 
-    /// Writes what was gathered, so that it is not lost when the transfer stops here.
+    /// Writes the gathered bytes, so that they are not lost if the transfer stops here.
     pub fn flush(&mut self) {
         if let Err(error) = self.write_run() {
             self.fail(error);
@@ -118,7 +118,7 @@ impl FileSink {
     }
 
     fn open(&mut self, info: &ObjectInfo) -> io::Result<Resume> {
-        // Another version was begun before, and nothing of it could be verified.
+        // Another version was begun before, and none of its bytes could be verified.
         self.discard();
         check_name(&self.path)?;
         let part = locked(&self.part_path)?;
@@ -133,7 +133,7 @@ impl FileSink {
             }
         };
         if journal.has_started() {
-            // A transfer that was killed has left what it had reserved.
+            // A transfer that was killed has left its reserved space.
             part.set_len(journal.end())?;
         }
         self.worth_keeping = !resume.segments.is_empty();
@@ -174,7 +174,7 @@ impl FileSink {
     fn discard(&mut self) {
         drop(self.writeback.take());
         let Some((part, journal)) = self.part.take() else { return };
-        // An error here changes nothing about the earlier failure.
+        // An error here does not change the earlier failure.
         if self.worth_keeping {
             let _ = part.set_len(journal.end());
         } else if journal.has_started() || part.metadata().is_ok_and(|meta| meta.len() == 0) {
@@ -198,7 +198,7 @@ fn part_of(path: &Path) -> PathBuf {
         && (LONGEST_NAME - PART.len() - JOURNAL.len() + 1..=LONGEST_NAME).contains(&name.len())
     {
         let mut kept = &name[..KEPT.min(name.len())];
-        // A letter that is cut through is no text, which some file systems do not take.
+        // A truncated letter is no text, which some file systems reject.
         if let Err(error) = std::str::from_utf8(kept)
             && error.error_len().is_none()
         {
@@ -211,7 +211,7 @@ fn part_of(path: &Path) -> PathBuf {
     part.into()
 }
 
-/// Removes a partial file in which nothing is.
+/// Removes an empty partial file.
 fn remove_empty(part: &File, path: &Path) {
     if part.metadata().is_ok_and(|meta| meta.len() == 0) {
         let _ = std::fs::remove_file(path);
@@ -239,8 +239,8 @@ fn locked(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Two transfers into one file would undo each other's work. The lock ends with the process, and a
-/// process that was killed ends when the disk has taken what it was writing: that is waited for.
+/// Two transfers into one file would undo each other's work. The lock ends with the process. A
+/// killed process ends once the disk has taken its bytes, so `lock` waits for that.
 #[expect(clippy::disallowed_methods, reason = "this program waits, and no core crate does")]
 fn lock(part: &File) -> io::Result<()> {
     use rustix::fs::{FlockOperation, flock};
@@ -342,12 +342,12 @@ mod tests {
             assert_eq!(std::fs::read(&path).unwrap(), b"abcdefghijkl");
             assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
         }
-        // One that is no text, as of old archives.
+        // A name that is no text, as in old archives.
         let dir = tempfile::tempdir().unwrap();
         let mut sink = FileSink::new(&dir.path().join(OsStr::from_bytes(&[0xc4; 250])));
         sink.begin(&info(1));
         assert!(sink.take_failure().is_none());
-        // One that no file can have is known before anything is fetched.
+        // An impossible name is rejected before anything is fetched.
         let dir = tempfile::tempdir().unwrap();
         let mut sink = FileSink::new(&dir.path().join("x".repeat(256)));
         sink.begin(&info(1));
@@ -395,7 +395,7 @@ mod tests {
         let there: Vec<_> = resume.segments.iter().cloned().collect();
         assert_eq!((there, resume.bytes), (vec![0..1, 3..4], 6));
 
-        // Bytes that were changed since do not count, nor does half a record.
+        // Bytes that have changed since do not count, nor does half a record.
         let part = dir.path().join("file.part");
         File::options().write(true).open(&part).unwrap().write_all_at(b"X", 1).unwrap();
         let journal = dir.path().join("file.part.journal");
@@ -403,7 +403,7 @@ mod tests {
         let (_, resume) = begin(1);
         assert_eq!(resume.segments.iter().cloned().collect::<Vec<_>>(), vec![3..4]);
 
-        // Nor does a record of segments that cannot be, though its bytes are there.
+        // Nor does a record of impossible segments, though its bytes are in the file.
         let words = [u64::MAX, 2, 9, 3, Run::new(u64::MAX, 2, 9, b"jkl").hash];
         std::fs::write(
             &journal,
@@ -458,7 +458,7 @@ mod tests {
             (&[(0, 0, 3), (2, 3, 3)], 2),
             (&[(0, 0, 3), (1, 6, 3)], 2),
             (&[(1, 3, 3), (0, 0, 3)], 2),
-            // As long as a run may be, and one byte longer.
+            // The longest run, and one byte longer.
             (&[(0, 0, HALF), (1, half, HALF)], 1),
             (&[(0, 0, HALF), (1, half, HALF + 1)], 2),
             (&[(0, 0, HALF), (1, half, HALF), (2, 2 * half, HALF)], 2),
@@ -503,7 +503,7 @@ mod tests {
         let part = dir.path().join("file.part");
         let large = ObjectInfo { size: Some(50_000_000), ..info(1) };
         let taken = |path: &Path| std::fs::metadata(path).unwrap().blocks() * 512;
-        // A block, and what the file system rounds up to.
+        // A block, plus the rounding of the file system.
         let little = 100_000;
         for is_signed in [true, false] {
             let mut sink = FileSink::new(&path);
@@ -517,7 +517,7 @@ mod tests {
             if !is_signed {
                 assert!(reserved < 2_500_000, "{reserved} for three bytes that nobody signed");
             }
-            // Killed: nothing was tidied up.
+            // Killed: nothing was cleaned up.
             let killed = File::options().write(true).open(&part).unwrap();
             Reserve::new(0, 0, None).bound(&killed, 50_000_000, true).unwrap();
             drop(killed);
@@ -557,7 +557,7 @@ mod tests {
         let mut second = FileSink::new(&path);
         second.begin(&info(1));
         assert!(second.take_failure().unwrap().to_string().contains("another transfer"));
-        // The lock goes with its owner, and one that is on its way out is waited for.
+        // The lock goes with its owner. A third transfer waits for an owner that is ending.
         let mut third = FileSink::new(&path);
         std::thread::scope(|scope| {
             scope.spawn(|| drop(first));

@@ -1,8 +1,8 @@
 //! Bytes between a fetch and their reader, which may be slower than the network: a player with a
 //! full buffer, a terminal, a client of the gateway.
 //!
-//! The fetch's thread never waits here. It asks for the room, requests no more than that from the
-//! network, and is woken by a bell when there is room again.
+//! The fetch's thread never waits here. It requests no more from the network than the pipe has room
+//! for, and a bell wakes it when the pipe has room again.
 
 use packet::Bytes;
 use rustix::event::{EventfdFlags, eventfd};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use thiserror::Error;
 
-/// Bytes that are handed to the reader at a time, if so many are there.
+/// The number of bytes that are handed to the reader at a time, if they are there.
 const CHUNK: usize = 64 * 1024;
 
 /// The reader's error if the bytes end before the object does.
@@ -49,7 +49,7 @@ impl Shared {
     }
 }
 
-/// Both ends of a pipe that is to hold no more than `capacity` bytes.
+/// Both ends of a pipe that holds at most `capacity` bytes.
 ///
 /// # Errors
 /// The system has no bell left.
@@ -76,7 +76,7 @@ impl Writer {
         self.0.capacity.saturating_sub(self.0.lock().bytes)
     }
 
-    /// The descriptor that becomes readable when there is room again, or the reader has gone.
+    /// The descriptor that becomes readable when the pipe has room again, or the reader has gone.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Writer {
         self.0.lock().left
     }
 
-    /// Why the reader reads no more, once, if that is not because it has all.
+    /// The reason why the reader ended early, once.
     pub fn take_failure(&mut self) -> Option<io::Error> {
         self.0.lock().failure.take()
     }
@@ -135,7 +135,7 @@ impl Drop for Writer {
     }
 }
 
-/// The end that is read.
+/// The end of the reader.
 pub struct Reader(Arc<Shared>);
 
 impl Reader {
@@ -145,7 +145,7 @@ impl Reader {
         if let Some(chunk) = state.waiting.pop_front() {
             let before = state.bytes;
             state.bytes -= chunk.len();
-            // Not at each chunk: the writer has enough to do as long as half of it is free.
+            // Not at each chunk: the writer has enough to do while half of it is free.
             let half = self.0.capacity / 2;
             if before > half && state.bytes <= half {
                 self.0.ring();
@@ -161,7 +161,7 @@ impl Reader {
         }
     }
 
-    /// The same, for a thread that has nothing else to do.
+    /// The same, for a thread without other work.
     pub fn wait_next(&mut self) -> Option<Result<Bytes, Cut>> {
         let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
         loop {

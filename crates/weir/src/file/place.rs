@@ -9,12 +9,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Finds out whether a file can get its name later. FAT and NTFS take no dot and no space at the
-/// end, or leave it out, so that `name.part` may be there and not become `name.`. Other names that
-/// they do not take fail with the ending, too.
+/// Finds out whether a file can get its name later. FAT and NTFS reject a dot or a space at the
+/// end, or omit it, so that `name.part` may exist and never become `name.`. Other names that they
+/// reject fail with the ending, too.
 ///
 /// # Errors
-/// It cannot.
+/// The file cannot get the name.
 pub fn check_name(path: &Path) -> io::Result<()> {
     let Some(name) = path.file_name() else { return Ok(()) };
     if !matches!(name.as_bytes().last(), Some(b'.' | b' ')) {

@@ -1,9 +1,9 @@
-//! Disk space that is taken before the bytes come.
+//! Disk space that is reserved before the bytes come.
 //!
-//! Space taken early keeps a file in one piece and shows a full disk before hours of transfer. How
-//! long an object is, though, is what its sender claims. A claim that a trusted key has signed is
-//! reserved whole. Any other reserves no more than as much again as has been received, so that a
-//! sender has to send bytes to take bytes.
+//! Space reserved early keeps a file in one piece and shows a full disk before hours of transfer.
+//! The length of an object, though, is a claim of its sender. A claim that a trusted key has signed
+//! is reserved whole. Otherwise no more is reserved than has been received, so that a sender has to
+//! send bytes to take bytes.
 
 use control::Size;
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, fstatvfs, seek};
@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
-/// The least and the most that is reserved ahead of what was received.
+/// The minimum and the maximum that is reserved beyond the received bytes.
 const LEAST: u64 = 1_000_000;
 const MOST: u64 = 256_000_000;
 
@@ -22,20 +22,20 @@ const MOST: u64 = 256_000_000;
 pub struct Reserve {
     /// Everything before is reserved, or could not be.
     end: u64,
-    /// Bytes that are there, of this transfer and earlier ones.
+    /// The received bytes, of this transfer and earlier ones.
     received: u64,
     /// The announced size of the file, if any.
     size: Option<u64>,
 }
 
 impl Reserve {
-    /// A file that has `there` bytes up to `end`, and will have `size`.
+    /// A file with `there` bytes up to `end`, and the final `size`.
     pub fn new(end: u64, there: u64, size: Option<u64>) -> Reserve {
         Reserve { end, received: there, size }
     }
 
-    /// `len` bytes that end at `end` are about to be written. Space that cannot be had is not
-    /// missed here: the write that needs it says so.
+    /// `len` bytes that end at `end` are about to be written. Failed reservations are no error
+    /// here: the write that needs the space reports it.
     pub fn before_write(&mut self, file: &File, end: u64, len: u64) {
         self.received = self.received.saturating_add(len);
         if end <= self.end {
@@ -51,12 +51,12 @@ impl Reserve {
         self.end = to;
     }
 
-    /// The file will have at most `size` bytes: rejects what cannot fit. Reserves all of it if a
-    /// trusted key has signed that.
+    /// The file will have at most `size` bytes. Rejects a size that does not fit. Reserves all of
+    /// it if a trusted key has signed the size.
     ///
     /// # Errors
-    /// There is too little space, or the file system takes no files of that length, as FAT takes
-    /// none of 4 GiB.
+    /// The disk has too little space, or the file system rejects files of that length, as FAT
+    /// rejects 4 GiB.
     pub fn bound(&mut self, file: &File, size: u64, is_signed: bool) -> io::Result<()> {
         self.size = Some(size);
         let there = file.metadata()?.blocks().saturating_mul(512);
@@ -70,7 +70,7 @@ impl Reserve {
     }
 }
 
-/// A disk that has less than `need` is rejected, with the numbers.
+/// Rejects a disk with less than `need`; the error has the numbers.
 fn check_room(file: &File, need: u64) -> io::Result<()> {
     match free(file).filter(|free| need > *free) {
         Some(free) => Err(too_little("it", need, free)),
@@ -78,21 +78,21 @@ fn check_room(file: &File, need: u64) -> io::Result<()> {
     }
 }
 
-/// The bytes that are free on the file system of a file or directory; `None` if that is unknown,
-/// as in some file systems in user space.
+/// The free bytes on the file system of a file or directory; `None` if they are unknown, as in some
+/// file systems in user space.
 pub fn free(file: impl AsFd) -> Option<u64> {
     let stat = fstatvfs(file).ok()?;
     (stat.f_blocks > 0).then(|| stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// The error if `what` needs more than is free.
+/// The error if `what` needs more bytes than are free.
 pub fn too_little(what: &str, need: u64, free: u64) -> io::Error {
     let (need, free) = (Size(need), Size(free));
     let why = format!("{what} needs {need} more, and {free} are free there");
     io::Error::new(io::ErrorKind::StorageFull, why)
 }
 
-/// Rejects a length that the file system does not allow. lseek(2) knows the limit.
+/// Rejects a length that the file system does not allow. lseek(2) checks the limit.
 fn check_length(file: &File, size: u64) -> io::Result<()> {
     match seek(file, SeekFrom::Start(size)) {
         Err(Errno::INVAL | Errno::OVERFLOW) => {
@@ -104,8 +104,8 @@ fn check_length(file: &File, size: u64) -> io::Result<()> {
     }
 }
 
-/// Takes the space; the file's length stays. File systems that cannot do that are no obstacle: the
-/// file has holes then until they are written.
+/// Takes the space; the file's length stays. File systems without this function are no obstacle:
+/// the file has holes until they are written.
 fn reserve(file: &File, from: u64, to: u64) -> io::Result<()> {
     if to <= from {
         return Ok(());
@@ -147,7 +147,7 @@ mod tests {
         let mut reserve = Reserve::new(0, 0, Some(5000));
         reserve.before_write(&file, 1000, 1000);
         assert_eq!(reserve.end, 5000);
-        // A size that was too small is none.
+        // A size that was too small is ignored.
         reserve.before_write(&file, 7000, 1000);
         assert_eq!(reserve.end, 7000);
     }

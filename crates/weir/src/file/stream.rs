@@ -17,8 +17,8 @@ use transport::fetch::{ObjectInfo, Resume, Sink};
 /// path.
 const WAITING: usize = 16_000_000;
 
-/// A stream; it wants segments in order. A thread of its own writes to it, so that a reader who
-/// takes his time, such as a player that is paused, does not keep the fetch from the network.
+/// A stream; it needs segments in order. A thread of its own writes to it, so that a slow reader,
+/// such as a paused player, does not block the fetch.
 pub struct StreamSink {
     writer: Writer,
     called: String,
@@ -42,7 +42,7 @@ impl StreamSink {
         Ok(StreamSink { writer, called: called.to_owned(), stop: stop.clone() })
     }
 
-    /// The descriptor that becomes readable when there is room again.
+    /// The descriptor that becomes readable when the stream has room again.
     ///
     /// # Errors
     ///
@@ -56,13 +56,13 @@ impl StreamSink {
         self.writer.room()
     }
 
-    /// The first error, once. A reader that has gone away is one.
+    /// The first error, once. A reader that has gone is an error.
     pub fn take_failure(&mut self) -> Option<SinkError> {
         let error = self.writer.take_failure()?;
         Some(SinkError { path: self.called.clone(), error, resumes: false })
     }
 
-    /// Nothing more comes: waits until all is written, or cannot be, or a signal comes.
+    /// Ends the stream: waits until all bytes are written, an error, or a signal.
     pub fn drain(&mut self) {
         self.writer.end();
         let Ok(bell) = self.writer.bell() else { return };
@@ -73,13 +73,13 @@ impl StreamSink {
         }
     }
 
-    /// All that came is written.
+    /// True if all bytes are written.
     pub fn is_drained(&self) -> bool {
         self.writer.is_left()
     }
 }
 
-/// Opens what is no file, such as a device, for writing. A named pipe is waited for until it has a
+/// Opens a file that is not regular, such as a device, for writing. Waits until a named pipe has a
 /// reader.
 ///
 /// # Errors
@@ -102,7 +102,7 @@ pub fn open(path: &Path, stop: &Stop) -> io::Result<File> {
     Ok(file)
 }
 
-/// Until the end or an error, which the reader's other end gets to know.
+/// Copies until the end or an error, which it reports to the writer.
 fn copy(mut reader: Reader, mut stream: impl Write) {
     while let Some(Ok(chunk)) = reader.wait_next() {
         if let Err(error) = stream.write_all(&chunk) {
@@ -146,7 +146,7 @@ mod tests {
         let (first, second) = content.split_at(500_000);
         sink.write(0, 0, first);
         sink.write(1, 500_000, second);
-        // The thread may have taken the first, of which the pipe takes 64 kB.
+        // The thread may have taken the first bytes, of which the pipe takes 64 kB.
         assert!(sink.room() <= before - second.len(), "the second waits");
         let thread = std::thread::spawn(move || {
             let mut all = Vec::new();

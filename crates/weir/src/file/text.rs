@@ -1,4 +1,4 @@
-//! Texts that are written as a whole.
+//! Texts written as a whole.
 
 use client::parts::own::named;
 use client::parts::{behind_links, is_open_file};

@@ -1,10 +1,10 @@
-//! Writing to the disk while a transfer goes on.
+//! Writing to the disk during a transfer.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// Has what was written go to the disk while the transfer goes on, so that the end need not wait
-/// for all of it.
+/// Sends written bytes to the disk during the transfer, so that the end need not wait for all of
+/// them.
 pub struct Writeback {
     due: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -23,7 +23,7 @@ impl Writeback {
         Writeback { due: Some(due), thread: Some(thread), written: 0 }
     }
 
-    /// Counts bytes that were written.
+    /// Counts written bytes.
     pub fn wrote(&mut self, bytes: usize) {
         self.written += bytes;
         if self.written >= Writeback::EVERY {
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
 
-    /// How often the disk was synchronised after writes of these sizes.
+    /// The number of times that the disk was synchronised after writes of these sizes.
     fn synchronised(writes: &[usize]) -> usize {
         let (done, calls) = channel();
         let mut writeback = Writeback::start(move || done.send(()).unwrap());

@@ -47,15 +47,15 @@ pub struct Catalogue {
     pub directories: BTreeMap<Vec<u8>, DirectoryRecord>,
     /// The pages.
     pub pages: Arc<Pages>,
-    /// The pages of the version before, for consumers that are fetching it.
+    /// The pages of the former version, for consumers that are fetching it.
     pub former: Option<Arc<Pages>>,
-    /// The number of files and links that are left out.
+    /// The number of omitted files and links.
     pub left_out: usize,
-    /// The metadata of directories that was signed last.
+    /// The most recently signed metadata of directories.
     pub metadata: Mutex<Signed>,
 }
 
-/// Signed packets by path: those that were signed last, [`MOST_SIGNED`] at most.
+/// The most recently signed packets by path, [`MOST_SIGNED`] at most.
 #[derive(Debug, Default)]
 pub struct Signed {
     packets: BTreeMap<Vec<u8>, Bytes>,
@@ -149,7 +149,7 @@ impl Catalogue {
                 Some(last) if last.typ() == types::IMPLICIT_DIGEST => name.parent(),
                 _ => name,
             };
-            // No packet answers such an Interest, so nothing is signed for it.
+            // No packet answers such an Interest, so none is signed for it.
             if !own.as_ref().starts_with(asked) {
                 return None;
             }
@@ -175,7 +175,7 @@ impl Catalogue {
         self.sign_metadata(path, self.metadata_name(path))
     }
 
-    /// Metadata of a directory that names its tree, for consumers that do not know that it is one.
+    /// Metadata of a directory that names its tree, for consumers that do not know it as a tree.
     /// It is signed again only if [`MOST_SIGNED`] others have been signed since.
     fn metadata(&self, path: &[u8], own: Name) -> Bytes {
         let kept = self.metadata.lock().ok().and_then(|kept| kept.get(path));

@@ -85,7 +85,7 @@ impl Disk {
         debug_assert!(sent.is_some_and(|sent| sent.is_ok()));
     }
 
-    /// True if so much waits that no more should come.
+    /// True if too many bytes wait: no more should be handed over.
     pub fn is_full(&self) -> bool {
         self.shared.waiting.load(Ordering::Relaxed) > MOST
     }
@@ -98,7 +98,7 @@ impl Disk {
     /// Waits until all files are written.
     ///
     /// # Errors
-    /// One of them could not be written.
+    /// A file could not be written.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.end();
         self.take_failure().map_or(Ok(()), Err)

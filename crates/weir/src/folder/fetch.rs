@@ -21,7 +21,7 @@ use tree::{
 
 /// The maximum number of pages in flight.
 const PAGES: usize = 32;
-/// Pages are requested while fewer segments than this are known that were not requested.
+/// Pages are requested while fewer segments than this are known and not requested.
 const SEGMENTS: u64 = 8192;
 /// The same for objects in the batch.
 const OBJECTS: usize = 4096;
@@ -33,7 +33,7 @@ pub struct Choices {
     pub delete: bool,
     /// Compares the content of files with the right size and time.
     pub checksum: bool,
-    /// The files that are fetched.
+    /// The files to fetch.
     pub filter: Filter,
 }
 
@@ -50,7 +50,7 @@ impl Choices {
 /// Numbers of a fetched tree.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Count {
-    /// Files, without those that were not chosen.
+    /// Files, without the excluded ones.
     pub files: u64,
     /// Bytes of these files.
     pub bytes: u64,
@@ -68,7 +68,7 @@ pub struct Count {
 struct Listing {
     /// The names in the folder, before anything was fetched.
     there: BTreeSet<Vec<u8>>,
-    /// Those of them that are not in the tree, as far as it was read.
+    /// Those of them that are not in the pages read yet.
     extra: BTreeSet<Vec<u8>>,
     /// The number of its pages that were not read.
     pages: usize,
@@ -91,7 +91,7 @@ pub struct TreeFetch {
     pub outward: Vec<Vec<u8>>,
     /// Numbers so far.
     pub count: Count,
-    /// The totals of the tree, without entries that are not chosen.
+    /// The totals of the tree, without excluded entries.
     pub totals: Totals,
     space: Space,
 }
@@ -124,7 +124,7 @@ impl TreeFetch {
             count: Count::default(),
             totals: root.page.totals,
         };
-        // The publisher does not decide who may enter a folder of the user.
+        // The publisher does not decide which users may enter a folder of the user.
         if fetch.target.is_new {
             let dress = Dress { mode: root.mode, modified: root.modified, is_new: false };
             fetch.directories.push((Vec::new(), Vec::new(), dress));
@@ -142,7 +142,7 @@ impl TreeFetch {
         Ok(fetch)
     }
 
-    /// Requests what fits, and reads the pages that have arrived.
+    /// Requests objects within the limits, and reads the pages that have arrived.
     ///
     /// # Errors
     /// A page is malformed, or an entry cannot be written.
@@ -197,7 +197,7 @@ impl TreeFetch {
         self.walk.is_done() && self.receiver.pages.is_empty() && self.receiver.changed.is_empty()
     }
 
-    /// Reads the names that are in a directory of the folder.
+    /// Reads the names in a directory of the folder.
     fn list(&mut self, path: Vec<u8>) -> io::Result<()> {
         self.target.open_up(&path)?;
         let there = self.target.names(&path)?;
@@ -206,8 +206,8 @@ impl TreeFetch {
         Ok(())
     }
 
-    /// A page of a directory was read. After the last one, the names are known that are not in the
-    /// tree.
+    /// A page of a directory was read. After the last page, the names that are not in the tree are
+    /// known.
     fn read_page(&mut self, path: &[u8]) {
         let Some(listing) = self.listings.get_mut(path) else { return };
         listing.pages = listing.pages.saturating_sub(1);
@@ -265,7 +265,7 @@ impl TreeFetch {
         result.map_err(|error| cannot_write(&self.target, &path, &error))
     }
 
-    /// Entries that are not chosen are not removed either.
+    /// Excluded entries are not removed either.
     fn keep(&mut self, directory: &Directory, entry: &Entry) {
         if let Some(listing) = self.listings.get_mut(&directory.path) {
             listing.extra.remove(entry.name.as_bytes());
@@ -289,7 +289,7 @@ impl TreeFetch {
         self.list(directory.join(&entry.name))
     }
 
-    /// Removes an entry that is in the way of another kind of entry.
+    /// Removes an entry of another kind than the tree's.
     fn replace(&self, directory: &[u8], name: &[u8]) -> io::Result<()> {
         if !self.choices.delete {
             let why = "the tree has a directory where a file is, or a file where a directory is; \
@@ -432,12 +432,12 @@ impl TreeFetch {
         stat.and_then(|part| self.target.stat(directory, part).ok().flatten())
     }
 
-    /// Ends the transfer: waits for the disk, removes what is not in the tree, and sets the
-    /// attributes of directories, the innermost first. Returns the number of removed entries, and
-    /// the paths of other users' entries that keep their attributes.
+    /// Ends the transfer: waits for the disk, removes entries that are not in the tree, and sets
+    /// the attributes of directories, the innermost first. Returns the number of removed entries,
+    /// and the paths of other users' entries that keep their attributes.
     ///
     /// # Errors
-    /// Something could not be written or removed.
+    /// An entry could not be written or removed.
     pub fn finish(self) -> Result<(u64, Vec<Vec<u8>>), Failure> {
         let TreeFetch { target, mut receiver, extra, directories, choices, .. } = self;
         let mut foreign = std::mem::take(&mut receiver.foreign);
@@ -465,7 +465,7 @@ impl TreeFetch {
         first.map_or(Ok((removed, foreign)), Err)
     }
 
-    /// Bytes that are there: unchanged, found, or fetched.
+    /// The bytes in the folder: unchanged, found, or fetched.
     pub fn done(&self) -> u64 {
         let Tally { fetched_bytes, present_bytes, .. } = self.receiver.tally;
         self.count.unchanged_bytes + fetched_bytes + present_bytes

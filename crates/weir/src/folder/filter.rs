@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Patterns of files that are published or fetched.
+/// Patterns of files to publish or fetch.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     include: Option<GlobSet>,

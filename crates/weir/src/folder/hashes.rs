@@ -55,7 +55,7 @@ struct Line {
     digests: String,
 }
 
-/// Reads the digests of a tree; none if there is no file, or if it is of another tree.
+/// Reads the digests of a tree; none if the file is missing or belongs to another tree.
 pub fn read(path: &Path, name: &str, folder: &Path) -> (Header, BTreeMap<Vec<u8>, Hashed>) {
     read_same(path, name, folder).unwrap_or_else(|| {
         let header =
@@ -64,7 +64,7 @@ pub fn read(path: &Path, name: &str, folder: &Path) -> (Header, BTreeMap<Vec<u8>
     })
 }
 
-/// `None` if there is no file of this tree.
+/// `None` without a file of this tree.
 fn read_same(
     path: &Path,
     name: &str,
@@ -87,7 +87,7 @@ fn read_same(
     Some((header, files))
 }
 
-/// Writes the digests of a tree, in place of the file that was there.
+/// Writes the digests of a tree, in place of the former file.
 ///
 /// # Errors
 /// The file cannot be written.

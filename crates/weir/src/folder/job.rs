@@ -1,4 +1,4 @@
-//! A file to fetch, and the segments of it that are in the folder.
+//! A file to fetch, and its segments that the folder has.
 
 use super::target::Dress;
 use packet::Name;
@@ -27,7 +27,7 @@ pub struct FileJob {
     pub last: u64,
     /// Its content is kept in memory until it is complete.
     pub is_small: bool,
-    /// Bytes of the file of this name that is in the folder, if there is one.
+    /// Bytes of the file of this name in the folder, if it exists.
     pub former_size: Option<u64>,
     /// The former file changed while it was compared.
     pub is_changing: bool,
@@ -35,7 +35,7 @@ pub struct FileJob {
     pub known: Option<Known>,
 }
 
-/// A run of segments that are in the former file.
+/// A run of segments in the former file.
 pub struct Same {
     first: u64,
     count: u64,
@@ -69,10 +69,10 @@ impl FileJob {
         Some(Same { first, count: digests.len() as u64, sum: sum.digest() })
     }
 
-    /// Copies segments of the former file, which must be what they were.
+    /// Copies segments of the former file, which must not have changed.
     ///
     /// # Errors
-    /// They are others now, or something cannot be read or written.
+    /// They have changed, or a file cannot be read or written.
     pub fn copy(&self, same: &[Same], former: Option<&File>, part: &File) -> std::io::Result<()> {
         for run in same {
             let former = former.ok_or(std::io::ErrorKind::NotFound)?;

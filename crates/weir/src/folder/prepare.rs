@@ -24,13 +24,14 @@ use tree::{
 
 /// Files of at least this many bytes are hashed one by one, on all cores.
 const LARGE: u64 = 64_000_000;
-/// A file that changes each time while it is hashed is left out after so many attempts.
+/// The number of attempts, after which a file that changes each time while it is hashed is left
+/// out.
 const ATTEMPTS: usize = 3;
 
 /// The numbers of files and directories of this process.
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// A folder that is published, version after version.
+/// A published folder, version after version.
 pub struct Publisher {
     /// The tree's name.
     pub base: Name,
@@ -38,7 +39,7 @@ pub struct Publisher {
     pub folder: PathBuf,
     /// Signs.
     pub signer: Signer,
-    /// The files that are published.
+    /// The files to publish.
     pub filter: Filter,
     /// Where digests are kept between runs, if they are.
     pub hashes: Option<PathBuf>,
@@ -46,9 +47,9 @@ pub struct Publisher {
 
 /// The observers of the preparation.
 pub struct Watched<'a> {
-    /// Shows how much is hashed.
+    /// Shows the progress of hashing.
     pub progress: &'a Progress,
-    /// Says when to stop.
+    /// The signal to stop.
     pub stop: &'a Stop,
 }
 
@@ -62,7 +63,7 @@ struct Todo {
 
 impl Publisher {
     /// Makes the next version of the tree; the same one if nothing has changed. `distrusted` files
-    /// are hashed again although their sizes and times are the same.
+    /// are hashed again even if their sizes and times are the same.
     ///
     /// # Errors
     /// The folder, or a file in it, cannot be read, or was interrupted.
@@ -186,7 +187,7 @@ impl Publisher {
         hashed.fanout == largest_fanout(object.as_ref(), &self.signer)
     }
 
-    /// Hashes files on all cores; `None` for one that keeps changing.
+    /// Hashes files on all cores; `None` for a file that keeps changing.
     fn hash(&self, todo: &[Todo], watched: &Watched<'_>) -> Result<Vec<Outcome>, Failure> {
         let total = todo.iter().map(|todo| todo.attributes.size).sum();
         watched.progress.begin(Some(total), 0);
@@ -446,7 +447,7 @@ fn cannot_publish(path: &Path, error: &std::io::Error) -> Failure {
     cannot_publish_all(path, error, 1)
 }
 
-/// The failure of `count` entries, of which one is named.
+/// The failure of `count` entries; it names one of them.
 fn cannot_publish_all(path: &Path, error: &std::io::Error, count: usize) -> Failure {
     let all = match count {
         1 => String::new(),

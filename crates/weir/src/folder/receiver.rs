@@ -17,17 +17,17 @@ use tree::Request;
 /// The content of a file so far.
 enum Content {
     Memory(Vec<u8>),
-    /// The incomplete file, while it is open, or as it was left; `resumed` says that it is of an
-    /// earlier transfer.
+    /// The incomplete file, while it is open, or its last state. `resumed`: an earlier transfer
+    /// made it.
     Disk {
         part: Option<File>,
         left: Option<Stamp>,
         resumed: bool,
     },
-    /// All segments so far are those of the former file, which has the same size: nothing has been
-    /// written.
+    /// All segments so far are equal to those of the former file, which has the same size: nothing
+    /// has been written.
     Same(Vec<Same>),
-    /// Nothing was needed yet.
+    /// No content was needed yet.
     None,
 }
 
@@ -48,19 +48,19 @@ enum Job {
     },
 }
 
-/// Incomplete files that are open at a time; more are opened again by their names.
+/// The maximum number of open incomplete files; others are opened again by their names.
 const MOST_OPEN: usize = 128;
 
 /// Numbers of a transfer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// Files that were fetched, wholly or in part.
+    /// Files fetched, wholly or in part.
     pub fetched_files: u64,
-    /// Bytes that came from the network.
+    /// Bytes from the network.
     pub fetched_bytes: u64,
-    /// Bytes that were found in the folder.
+    /// Bytes found in the folder.
     pub present_bytes: u64,
-    /// Files of which all bytes were found at their places.
+    /// Files with all bytes found at their places.
     pub unchanged_files: u64,
 }
 
@@ -69,7 +69,7 @@ pub struct Receiver {
     target: Arc<Target>,
     disk: Disk,
     jobs: BTreeMap<u64, Job>,
-    /// Objects with an open file, the one that was opened first in front.
+    /// Objects with an open file, in the order of opening.
     open: VecDeque<u64>,
     /// Pages that have arrived.
     pub pages: Vec<(Request, Vec<u8>)>,
@@ -138,18 +138,18 @@ impl Receiver {
         self.failure.take().or_else(|| self.disk.take_failure())
     }
 
-    /// Waits until everything that has arrived is written.
+    /// Waits until all received content is written.
     ///
     /// # Errors
-    /// Something could not be written.
+    /// A file could not be written.
     pub fn finish(self) -> Result<(), Failure> {
         let Receiver { disk, failure, .. } = self;
         disk.finish()?;
         failure.map_or(Ok(()), Err)
     }
 
-    /// The files that are being written to the disk piece by piece, with their sizes and the bytes
-    /// so far.
+    /// The files that are written to the disk piece by piece, with their sizes and the bytes so
+    /// far.
     pub fn large(&self) -> impl Iterator<Item = (u64, &FileJob, u64)> {
         self.jobs.iter().filter_map(|(number, job)| match job {
             Job::File { job, content: Content::Disk { .. }, written, .. } => {
@@ -159,7 +159,7 @@ impl Receiver {
         })
     }
 
-    /// Opens the incomplete file of an object, if it has one that is not open.
+    /// Opens the incomplete file of an object, unless it is open.
     fn open(&mut self, object: u64) {
         let Some(Job::File { job, content, .. }) = self.jobs.get_mut(&object) else { return };
         if matches!(content, Content::Memory(_) | Content::Disk { part: Some(_), .. }) {
@@ -204,7 +204,7 @@ impl Receiver {
         }
     }
 
-    /// Looks for a run in the former file, as long as all before was found there. Returns the count
+    /// Looks for a run in the former file, if all runs before were found there. Returns the number
     /// of its bytes.
     fn find_same(&mut self, object: u64, first: u64, digests: &[Digest]) -> Option<u64> {
         let Some(Job::File { job, content, written, former: stamp, .. }) =
@@ -423,7 +423,7 @@ impl BatchSink for Receiver {
     }
 }
 
-/// Writes bytes at an offset of a buffer, which grows as far as necessary.
+/// Writes bytes at an offset of a buffer, which grows if necessary.
 fn put(buffer: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
     let start = offset as usize;
     let end = start + bytes.len();

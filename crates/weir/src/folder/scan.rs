@@ -1,4 +1,4 @@
-//! The folder that is published: its directories, files and links.
+//! The published folder: its directories, files and links.
 
 use super::filter::Filter;
 use std::fs::{DirEntry, Metadata};
@@ -52,7 +52,7 @@ pub struct Directory {
 pub struct Scan {
     /// Directories, parents before their children.
     pub directories: Vec<Directory>,
-    /// Notes about entries that are left out.
+    /// Notes about omitted entries.
     pub notes: Vec<String>,
     /// Entries that could not be read.
     pub unreadable: Vec<(PathBuf, io::Error)>,

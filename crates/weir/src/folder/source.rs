@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use transport::publish::Source;
 
-/// A file that is opened when its first byte is requested.
+/// A file, opened at the request for its first byte.
 pub struct TreeSource {
     path: PathBuf,
     size: u64,

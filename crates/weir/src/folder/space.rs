@@ -3,21 +3,21 @@
 use rustix::fs::Stat;
 use std::io;
 
-/// The bytes that the files listed so far need beyond those that are there. It is an estimate: a
+/// The bytes that the files listed so far need beyond those in the folder. It is an estimate: a
 /// tree is rejected only if it does not fit in any case.
 pub struct Space {
-    /// The bytes that were free at first, if that is known.
+    /// The bytes that were free at first, if known.
     free: Option<u64>,
     needed: u64,
 }
 
 impl Space {
-    /// Nothing is listed yet.
+    /// Without any listed file.
     pub fn new(free: Option<u64>) -> Space {
         Space { free, needed: 0 }
     }
 
-    /// Counts more bytes; an error if there is no room for what is missing. `fetched` bytes of the
+    /// Counts more bytes; an error if the missing bytes have no room. `fetched` bytes of the
     /// counted ones are on the disk.
     pub fn take(
         &mut self,
@@ -39,9 +39,9 @@ impl Space {
     }
 }
 
-/// The bytes that a file of `size` bytes takes beyond those of its former and its incomplete file.
+/// The bytes that a file of `size` bytes needs beyond those of its former and its incomplete file.
 pub fn beyond(size: u64, former: Option<&Stat>, part: Option<&Stat>) -> u64 {
-    // Nothing is written if the content is that of the former file.
+    // Nothing is written if the content is equal to that of the former file.
     if former.is_some_and(|stat| stat.st_size as u64 == size) {
         return 0;
     }

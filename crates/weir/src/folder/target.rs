@@ -1,4 +1,4 @@
-//! The folder that a tree is fetched into.
+//! The folder of a fetched tree.
 //!
 //! Every access begins at the folder's descriptor and follows no symbolic link, so nothing outside
 //! the folder is read or written, whatever the tree or another program puts into it.
@@ -30,7 +30,7 @@ pub struct Target {
     root: Arc<OwnedFd>,
     path: PathBuf,
     open: Mutex<VecDeque<(Vec<u8>, Arc<OwnedFd>)>>,
-    /// The permissions of the directories that are opened up, by path.
+    /// The former permissions of opened directories, by path.
     before: Mutex<BTreeMap<Vec<u8>, Mode>>,
     /// The folder was made for this transfer.
     pub is_new: bool,
@@ -43,8 +43,8 @@ pub struct Dress {
     pub mode: u16,
     /// The time of the modification, in nanoseconds since 1970.
     pub modified: u64,
-    /// Nothing of this name was in the folder. If there is something now, it is another entry of
-    /// the tree, whose name the file system takes for the same.
+    /// The folder had no entry of this name. If it has one now, it is another entry of the tree,
+    /// whose name the file system takes for the same.
     pub is_new: bool,
 }
 
@@ -97,8 +97,7 @@ impl Target {
         Ok(fd)
     }
 
-    /// The bytes that are free on the folder's file system, if that is known. One that compresses
-    /// has room for more.
+    /// The free bytes on the folder's file system, if known. A compressing one has room for more.
     pub fn free(&self) -> Option<u64> {
         if super::space::compresses(&*self.root) { None } else { crate::file::free(&*self.root) }
     }
@@ -187,13 +186,13 @@ impl Target {
     /// Makes a directory.
     ///
     /// # Errors
-    /// It cannot be made, or there is something of that name.
+    /// It cannot be made, or an entry has that name.
     pub fn make(&self, directory: &[u8], name: &[u8]) -> io::Result<()> {
         let fd = self.directory(directory)?;
         Ok(mkdirat(&*fd, OsStr::from_bytes(name), Mode::from_raw_mode(0o700))?)
     }
 
-    /// Opens a file for reading; `None` if there is no regular file.
+    /// Opens a regular file for reading; `None` if it is missing.
     pub fn read(&self, directory: &[u8], name: &[u8]) -> Option<File> {
         let fd = self.directory(directory).ok()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -201,8 +200,8 @@ impl Target {
         file.metadata().is_ok_and(|meta| meta.is_file()).then_some(file)
     }
 
-    /// Opens the incomplete file of a name; with one from an earlier transfer, true. One that
-    /// others may have written is replaced.
+    /// Opens the incomplete file of a name; returns true if it is from an earlier transfer. A file
+    /// that other users may have written is replaced.
     ///
     /// # Errors
     /// It cannot be made.
@@ -274,13 +273,13 @@ impl Target {
         let mode = crate::file::permissions(dress.mode);
         file.set_permissions(std::fs::Permissions::from_mode(mode))?;
         rustix::fs::futimens(file, &times(dress.modified))?;
-        // Size and time vouch for the content from now on, also after a power cut: pieces that came
-        // late may be in memory only, in the middle of a file that has its size already.
+        // Size and time now vouch for the content, also after a power cut: late pieces may be in
+        // memory only, in the middle of a file that has its size already.
         file.sync_data()?;
         self.rename(directory, name, dress.is_new)
     }
 
-    /// Makes a symbolic link, in place of what is there.
+    /// Makes a symbolic link, in place of the existing entry.
     ///
     /// # Errors
     /// It cannot be made.
@@ -298,9 +297,9 @@ impl Target {
         self.rename(directory, name, dress.is_new)
     }
 
-    /// Removes the incomplete file of a name, if there is one that no other transfer is writing.
+    /// Removes the incomplete file of a name, unless another transfer is writing it.
     pub fn remove_part(&self, directory: &[u8], name: &[u8]) {
-        // One that cannot be removed is used, or replaced, by the next transfer.
+        // If it cannot be removed, the next transfer uses or replaces it.
         if let Ok(fd) = self.directory(directory) {
             drop_part(&fd, part_name(name).as_bytes()).ok();
         }
@@ -330,7 +329,7 @@ impl Target {
         Some(target.into_bytes())
     }
 
-    /// Sets the attributes of a file or directory that is there.
+    /// Sets the attributes of an existing file or directory.
     ///
     /// # Errors
     /// They cannot be set.
@@ -373,12 +372,12 @@ impl Target {
         Ok(rustix::fs::futimens(&file, &times)?)
     }
 
-    /// Removes an entry, and everything below it but what `stays`; returns the number of removed
-    /// entries. `stays` is asked by path, and with true for a directory: all below stays then. An
-    /// entry that has gone meanwhile counts as none.
+    /// Removes an entry with everything below it, except entries for which `stays` returns true.
+    /// Returns the number of removed entries. `stays` gets the path, and true for a directory: then
+    /// everything below it stays. An entry that has gone meanwhile is not counted.
     ///
     /// # Errors
-    /// Something cannot be removed.
+    /// An entry cannot be removed.
     pub fn remove(
         &self,
         directory: &[u8],
@@ -393,7 +392,7 @@ impl Target {
         }
         let fd = self.directory(directory)?;
         if is_part(name) && !is_directory {
-            // One that another transfer is writing stays.
+            // A file that another transfer is writing stays.
             return Ok(u64::from(drop_part(&fd, name).is_ok()));
         }
         let mut removed = 1;
@@ -433,13 +432,13 @@ impl Drop for Target {
         let before = self.before.lock().map(|mut all| std::mem::take(&mut *all));
         for (path, mode) in before.unwrap_or_default().into_iter().rev() {
             let (directory, name) = split(&path);
-            // One that is gone, or belongs to another user now, needs nothing.
+            // A directory that is gone, or belongs to another user now, needs no change.
             self.set_mode(directory, name, mode).ok();
         }
     }
 }
 
-/// True if only the owner of a file may do what has failed: it has another one.
+/// True if an operation failed because only the owner of the file may do it.
 pub fn is_of_another_owner(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::PERM.raw_os_error())
 }
@@ -461,7 +460,7 @@ fn is_at(directory: &OwnedFd, name: &str, file: &OwnedFd) -> bool {
     both.is_some_and(|(named, file)| (named.st_dev, named.st_ino) == (file.st_dev, file.st_ino))
 }
 
-/// Removes an incomplete file. One that is gone is no error.
+/// Removes an incomplete file. A missing file is no error.
 ///
 /// # Errors
 /// Another transfer is writing it, or it cannot be removed.
@@ -481,8 +480,8 @@ fn drop_part(directory: &OwnedFd, name: &[u8]) -> io::Result<()> {
 pub const SAME_NAME: &str = "another entry of the tree has the same name on this file system, \
                              which does not distinguish upper and lower case or forms of letters";
 
-/// The name of the incomplete file of `name`. It does not depend on the version: content that is
-/// still right is found by its digests.
+/// The name of the incomplete file of `name`. It does not depend on the version: digests find the
+/// content that is still right.
 pub fn part_name(name: &[u8]) -> String {
     format!("{PART}{:016x}", xxh3_64(name))
 }

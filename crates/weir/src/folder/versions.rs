@@ -2,8 +2,8 @@
 //! that an old copy of the tree does not replace newer files.
 //!
 //! A record has a line with the version and one with the identity of the folder. A folder that was
-//! removed and made again has another identity. Of many records the newest are kept: a folder that
-//! is not there may be on a disk that is not mounted.
+//! removed and made again has another identity. The newest records are kept, even those of missing
+//! folders: their disk may not be mounted.
 
 use packet::Name;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ pub struct Version {
 impl Version {
     /// The record of the tree `name` in `folder`, below the state directory `home`.
     pub fn of(home: Option<&Path>, name: &Name, folder: &Path) -> Version {
-        // A folder that cannot be resolved has the path that was given.
+        // A folder that cannot be resolved keeps the given path.
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let place = home.map(|home| {
             let key = format!("{name}\n{}", folder.display());
@@ -42,7 +42,7 @@ impl Version {
         (identity == self::identity(&self.folder)?).then_some(version)
     }
 
-    /// Keeps the version of which a file is in the folder. A new record may remove the oldest ones.
+    /// Keeps the version of a file in the folder. A new record may remove the oldest ones.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -66,9 +66,9 @@ fn fields(record: &[u8]) -> Option<(u64, &str)> {
     Some((lines.next()?.parse().ok()?, lines.next()?))
 }
 
-/// Distinguishes a folder from others that had its path before. Numbers of inodes are used again,
-/// so the time when it was made belongs to it, where the file system has one. Numbers of devices
-/// change when a host or a disk starts.
+/// Distinguishes a folder from earlier folders with its path. Numbers of inodes are used again, so
+/// the identity includes the time of creation, if the file system has it. Numbers of devices change
+/// when a host or a disk starts.
 fn identity(folder: &Path) -> Option<String> {
     let meta = std::fs::metadata(folder).ok()?;
     let made = meta.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -127,7 +127,7 @@ mod tests {
         std::fs::rename(&x, home.path().join("moved")).unwrap();
         std::fs::create_dir(&x).unwrap();
         assert_eq!(of(&x).read(), None);
-        // A disk that is not mounted, and is again.
+        // A disk is unmounted, and mounted again.
         std::fs::remove_dir(&x).unwrap();
         std::fs::create_dir(home.path().join("y")).unwrap();
         of(&home.path().join("y")).write(1).unwrap();

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct FolderWatcher {
     /// The path by which the user named the folder. Links in it may lead elsewhere later.
     place: PathBuf,
-    /// The folder that is watched.
+    /// The watched folder.
     watched: Folder,
     changed: Arc<AtomicBool>,
     /// The watched folder was removed. A new one may have its inode.
     is_removed: Arc<AtomicBool>,
-    /// Watches as long as it lives; `None` if the folder in its place cannot be watched.
+    /// The watcher; `None` if the folder in its place cannot be watched.
     watcher: Option<RecommendedWatcher>,
     /// Calls until a folder that could not be watched is tried again, and the number after the last
     /// attempt.
@@ -28,7 +28,7 @@ pub struct FolderWatcher {
 /// The longest pause between attempts to watch a folder, in calls.
 const LONGEST_PAUSE: u32 = 240;
 
-/// A folder: the system watches the inode, and names what has changed by the path.
+/// A folder: the system watches the inode, and reports changes by the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Folder {
     path: PathBuf,
@@ -56,10 +56,10 @@ fn cannot_watch(folder: &Path, error: &notify::Error) -> Failure {
 }
 
 impl FolderWatcher {
-    /// Watches from now on.
+    /// Starts watching.
     ///
     /// # Errors
-    /// The system has no room for more watches, or there is no such folder.
+    /// The system has no room for more watches, or the folder does not exist.
     pub fn new(folder: &Path) -> Result<FolderWatcher, Failure> {
         let watched =
             folder_at(folder).map_err(|error| cannot_watch(folder, &notify::Error::io(error)))?;
@@ -83,7 +83,7 @@ impl FolderWatcher {
         self.is_removed = Arc::default();
         let (flag, is_removed, root) =
             (self.changed.clone(), self.is_removed.clone(), path.clone());
-        // Nothing outside the folder is published, so nothing there is watched.
+        // Only the folder is published, so nothing outside is watched.
         let config = notify::Config::default().with_follow_symlinks(false);
         let watcher = RecommendedWatcher::new(
             move |event: notify::Result<Event>| {
@@ -106,18 +106,18 @@ impl FolderWatcher {
         Ok(())
     }
 
-    /// True if there is no folder at the path at present.
+    /// True if the path has no folder at present.
     pub fn is_gone(&self) -> bool {
         folder_at(&self.place).is_err()
     }
 
-    /// True if the folder that is watched is the one at the path.
+    /// True if the watched folder is the one at the path.
     pub fn is_in_place(&self) -> bool {
         self.watcher.is_some() && folder_at(&self.place).is_ok_and(|folder| folder == self.watched)
     }
 
     /// Watches the folder that has taken the place of the watched one, by a rename or by another
-    /// link. Returns where it is; `None` if it is the same folder, or if there is none at present.
+    /// link. Returns its path; `None` if it is the same folder, or missing at present.
     ///
     /// # Errors
     /// The new folder cannot be watched. It is tried again at a later call, after longer and longer

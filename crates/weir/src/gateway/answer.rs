@@ -36,12 +36,12 @@ use weir::http::timing::Timing;
 
 /// Bytes of content of a segment, if its publisher did not choose another size.
 const SEGMENT: u64 = 8000;
-/// The longest patience for objects that this process serves: one that was removed meanwhile does
-/// not come again.
+/// The longest patience for objects that this process serves: an object removed meanwhile does not
+/// come back.
 const STORED: Duration = Duration::from_secs(5);
 /// Times and places for pages of the gateway; see [`Timing`].
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
-/// The failure of an answer that is not needed any more.
+/// The failure of an answer that the client no longer needs.
 const GONE: &str = "the client disconnected";
 
 /// The head of an answer that has begun. If it is dropped, the client has gone.
@@ -111,7 +111,7 @@ fn conclude(
     gateway.log.answered(&answered);
 }
 
-/// Fetches what the answer needs, and notes what came of it.
+/// Fetches the content of the answer, and records the result.
 fn fetch(gateway: &Gateway, sink: &mut Answering, answered: &mut Answered) {
     let result = run(gateway, sink, answered);
     answered.bytes = sink.given;
@@ -195,14 +195,14 @@ fn fetch_run(
 /// The beginning of a fetch.
 struct First {
     name: Name,
-    /// Segments that are asked for before the object is known.
+    /// Segments that are requested before the object is known.
     heads: u16,
     /// This process serves it.
     is_stored: bool,
 }
 
 /// The object, if it is in the store of uploads. Its version is read from there, so that a client
-/// gets the upload that it has just sent: the forwarder may know the version before for seconds.
+/// gets its latest upload: the forwarder may return the version before for seconds.
 fn stored(gateway: &Gateway, ask: &Ask) -> Option<Kept> {
     let uploads = gateway.uploads.as_ref().filter(|_| !ask.is_mirrored)?;
     let version = ask.name.as_ref().last().and_then(|last| last.as_version());
@@ -215,7 +215,7 @@ fn stored(gateway: &Gateway, ask: &Ask) -> Option<Kept> {
     uploads.keeper().find(&name, version).ok().flatten()
 }
 
-/// How many segments are asked for before the object is known: no more than the answer may need.
+/// The number of segments requested before the object is known: no more than the answer may need.
 fn heads(ask: &Ask) -> u16 {
     let bytes = match &ask.ranges {
         _ if ask.is_head || ask.is_conditional() => 1,
@@ -256,14 +256,14 @@ struct Answering {
     waits: Option<oneshot::Sender<Outcome>>,
     reader: Option<Reader>,
     writer: Writer,
-    /// The run of segments that is fetched, and the object of the first.
+    /// The run of segments that is being fetched, and the object of the first.
     run: usize,
     object: Option<ObjectInfo>,
     /// The object as the store of uploads has it.
     stored: Option<Kept>,
-    /// The first part that is not given yet.
+    /// The first part that the client has not received yet.
     part: usize,
-    /// Bytes of the object that were given to the client.
+    /// Bytes of the object that the client has received.
     given: u64,
     /// Compresses the body, if it is to be.
     packer: Option<GzEncoder<Vec<u8>>>,
@@ -297,7 +297,7 @@ impl Answering {
         })
     }
 
-    /// Something was verified: the client may know.
+    /// Sends the head: a part of the object has been verified.
     fn give_head(&mut self) {
         let (Some(give), Some(plan)) = (self.waits.take(), &self.plan) else { return };
         let body = self.reader.take().filter(|_| plan.body.is_some());
@@ -312,14 +312,14 @@ impl Answering {
         let _ = give.send(Ok(Head { status, headers, body }));
     }
 
-    /// The segment is as long as its publisher says that it is.
+    /// The segment has the length that its publisher states.
     fn fits(&self, segment: u64, content: &[u8]) -> bool {
         let sizes = self.plan.as_ref().and_then(|plan| plan.sizes);
         sizes.is_none_or(|sizes| sizes.len_of(segment) == content.len() as u64)
     }
 
     /// The object with its sizes, if the store has them. The fetch may have none: under the name of
-    /// a version, segments can come before what describes the object.
+    /// a version, segments can come before the object's description.
     fn complete_info(&self, info: &ObjectInfo) -> ObjectInfo {
         let mut info = info.clone();
         if let Some(stored) = self.stored.as_ref().filter(|stored| stored.name == info.name) {
@@ -362,9 +362,9 @@ impl Answering {
         body.is_some_and(|body| body.is_none_or(|body| body.content_len() == Some(self.given)))
     }
 
-    /// True if the client has all that this run of segments is for. The fetch may go on: under the
-    /// name of a version it does not know the end of the object before that has come, and then
-    /// takes the segments behind the run for wanted ones.
+    /// True if the client has all of this run of segments. The fetch may go on: under the name of a
+    /// version it learns the end of the object late, and until then requests segments behind the
+    /// run.
     fn has_given_run(&self) -> bool {
         let Some(plan) = &self.plan else { return false };
         let Some(body) = &plan.body else { return true };
@@ -375,7 +375,8 @@ impl Answering {
             .is_some_and(|(sizes, run)| next.bytes.start >= run.end.saturating_mul(sizes.segment))
     }
 
-    /// Gives what a segment has of the current part. Returns false if there is nothing.
+    /// Gives the bytes of a segment that belong to the current part. Returns false if there are
+    /// none.
     fn give_part(&mut self, offset: u64, content: &[u8]) -> bool {
         let body = self.plan.as_ref().and_then(|plan| plan.body.as_ref());
         let Some(Part { head, bytes }) = body.and_then(|body| body.all().get(self.part)) else {

@@ -61,10 +61,10 @@ impl AnswerBody {
     fn note(&mut self, next: Option<&Result<Frame<Bytes>, Cut>>) {
         let Some(asked) = &mut self.asked else { return };
         match next {
-            // It is asked for the next bytes when the client's window has room for them.
+            // It is polled for the next bytes when the client's window has room for them.
             Some(Ok(_)) if asked.client().is_stream() => asked.client().mark_stalled(),
             Some(Ok(_)) => {}
-            // An answer that is cut was not taken back by the client.
+            // A truncated answer was not cancelled by the client.
             Some(Err(_)) | None => asked.end(),
         }
     }

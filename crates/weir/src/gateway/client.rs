@@ -26,11 +26,11 @@ pub struct Client {
 
 /// Bytes and requests over time.
 struct Flow {
-    /// Since when it takes none of the bytes that are there for it.
+    /// The time since which it takes none of the bytes ready for it.
     stalled: Option<Time>,
     /// When it has taken bytes, or was opened.
     moved: Time,
-    /// Requests that were taken back since this time.
+    /// Requests that the client has cancelled since this time.
     resets: (Time, u32),
 }
 
@@ -57,7 +57,7 @@ impl Client {
         self.flow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It is one of several streams of a connection.
+    /// True if it is one of several streams of a connection.
     pub fn is_stream(&self) -> bool {
         self.connection.is_some()
     }
@@ -74,7 +74,7 @@ impl Client {
         flow.moved = monotonic();
     }
 
-    /// For how long it, or its connection, has taken nothing.
+    /// The time for which it, or its connection, has taken nothing.
     pub fn stalled(&self) -> Option<Duration> {
         let own = self.lock().stalled.map(|since| monotonic().since(since));
         own.max(self.connection.as_ref().and_then(|connection| connection.stalled()))
@@ -85,15 +85,14 @@ impl Client {
         self.busy.load(Ordering::Relaxed) > 0
     }
 
-    /// For how long it has had no request, and taken no bytes.
+    /// The time for which it has had no request, and taken no bytes.
     #[cfg(feature = "http2")]
     pub fn idle(&self) -> Duration {
         let now = monotonic();
         if self.is_busy() { Duration::ZERO } else { now.since(self.lock().moved) }
     }
 
-    /// Counts a request that was cancelled before its answer. Closes the connection if there are
-    /// too many.
+    /// Counts a request that was cancelled before its answer. Closes the connection at too many.
     pub fn count_reset(&self) {
         let Some(connection) = &self.connection else { return };
         let now = monotonic();
@@ -115,7 +114,7 @@ impl Client {
         let _ = self.task.set(task);
     }
 
-    /// Closes it. The answer that is under way is cut.
+    /// Closes it. An answer under way is truncated.
     pub fn close(&self) {
         self.task.get().into_iter().for_each(AbortHandle::abort);
     }
@@ -146,7 +145,7 @@ impl Drop for Busy {
     }
 }
 
-/// A request whose answer is not over. One that is dropped before counts as taken back.
+/// A request whose answer is not over. If it is dropped before, it counts as cancelled.
 pub struct Asked {
     client: Arc<Client>,
     is_over: bool,

@@ -1,4 +1,4 @@
-//! The connections that are open, and which of them make room for others.
+//! The open connections, and the order in which they make room for others.
 
 use crate::gateway::client::Client;
 use crate::gateway::source::Source;
@@ -36,9 +36,10 @@ impl Clients {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a new connection. A source may have as many as there is room for more; beyond that,
-    /// its oldest connection without a request makes room. If there is no room at all, that of the
-    /// source with the most connections does. `None` if all of those have requests.
+    /// Takes a new connection. A source may have as many as there is room for more. Beyond that,
+    /// its oldest connection without a request makes room. Without any room, the oldest such
+    /// connection of the source with the most connections does. `None` if all of those have
+    /// requests.
     pub fn admit(self: &Arc<Clients>, source: Source) -> Option<Place> {
         let mut open = self.lock();
         let mut counts = BTreeMap::new();

@@ -14,7 +14,7 @@ use router::guard::Guard;
 use std::sync::Arc;
 use weir::http::ask::Mirror;
 
-/// The gateway: what its requests share.
+/// The state that the gateway's requests share.
 pub struct Gateway {
     /// The forwarder.
     pub address: Address,
@@ -22,7 +22,7 @@ pub struct Gateway {
     pub transfers: Transfers,
     /// Names under one of these are served.
     pub prefixes: Vec<Name>,
-    /// Paths that are files of HTTP origins.
+    /// Paths with files of HTTP origins.
     pub mirrors: Vec<Mirror>,
     /// The check of hosts and origins.
     pub guard: Guard,
@@ -34,7 +34,7 @@ pub struct Gateway {
     pub uploads: Option<Uploads>,
     /// The slots of requests.
     pub slots: Arc<Slots>,
-    /// A client that has taken nothing for so long makes room where others wait.
+    /// The time without progress after which a client makes room if others wait.
     pub client_timeout: control::Duration,
     /// The encryption of connections, if they are encrypted.
     pub tls: Option<Tls>,

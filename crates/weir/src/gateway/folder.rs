@@ -69,7 +69,7 @@ pub fn answer(gateway: &Gateway, mut ask: Ask, answered: &mut Answered, stop: &S
     Found::Page(give(&ask, &wanted, &tag, &content, &page::policy(false), answered))
 }
 
-/// The answer for a folder of the store of uploads; `None` if it is none.
+/// The answer for a folder of the store of uploads; `None` if the store has no such folder.
 fn stored(
     gateway: &Gateway,
     ask: &Ask,

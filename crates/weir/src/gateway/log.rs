@@ -2,8 +2,7 @@
 //!
 //! Clients cause lines, and standard error may lead to a pager that does not read. So at most
 //! [`MOST`] lines of a kind are written in a second, a thread of their own writes them, and
-//! between it and the answers is a queue of a fixed length. Lines for which there is no room are
-//! counted.
+//! between it and the answers is a queue of a fixed length. Lines without room are counted.
 
 mod access;
 mod printed;
@@ -37,11 +36,11 @@ pub struct Log {
     json: bool,
     /// Not at all, unless as JSON.
     quiet: bool,
-    /// There is an access log.
+    /// True with an access log.
     has_file: bool,
     limit: Arc<Limit>,
     writer: Writer,
-    /// The first failure of standard output that is to be reported.
+    /// The first failure of standard output, still to be reported.
     failure: Arc<Mutex<Option<Failure>>>,
 }
 
@@ -112,7 +111,7 @@ impl Log {
         if self.has_file {
             self.writer.send(Line::Access(access::line(answered)));
         }
-        // A rejection costs its client nothing; it does not take the lines of what was fetched.
+        // A rejection costs its client nothing, so it takes no lines of successful answers.
         let place = if answered.name.is_some() { ANSWERED } else { FAILED };
         if (self.json || !self.quiet) && self.admits(place) {
             self.write(answered, || answered.line());
@@ -150,8 +149,8 @@ impl Log {
     }
 }
 
-/// Keeps the first failure until the end, because answers go on, and reports it now. A reader that
-/// has gone is none.
+/// Keeps the first failure until the end, because answers go on, and reports it now. The end of the
+/// reader is no failure.
 fn keep(first: &Mutex<Option<Failure>>, failure: Failure) {
     let Ok(mut first) = first.lock() else { return };
     if first.is_none() && !failure.to_string().is_empty() {
@@ -182,7 +181,7 @@ mod tests {
         (Log::over(json, false, write).unwrap(), take)
     }
 
-    /// How many lines a line says were left out.
+    /// The number of left-out lines that a line states.
     fn left_out(line: &str) -> u64 {
         let Some(rest) = line.strip_prefix("left out ") else { return 0 };
         rest.split(' ').next().and_then(|number| number.parse().ok()).unwrap()
@@ -259,7 +258,7 @@ mod tests {
             let _ = give.send(text);
         };
         let log = Log::over(false, false, write).unwrap();
-        // More than the queue has room for, and none of them waits.
+        // The queue has no room for all of them, and none waits.
         for _ in 0..5_000 {
             log.writer.send(Line::Note("a line".to_owned()));
         }

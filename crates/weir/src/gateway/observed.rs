@@ -12,7 +12,7 @@ pub struct Observed(Arc<Mutex<Packets>>);
 
 #[derive(Debug, Default)]
 struct Packets {
-    /// Nothing more is observed.
+    /// The observation has ended.
     is_over: bool,
     /// The sum of round trips, and their number.
     sum: Duration,
@@ -33,7 +33,7 @@ impl Observed {
         (mean.map(Duration), packets.origin)
     }
 
-    /// The controller of a fetch that is observed.
+    /// The controller of an observed fetch.
     pub fn by(&self, inner: Box<dyn Controller>) -> Box<dyn Controller> {
         Box::new(Observer { inner, observed: self.clone() })
     }

@@ -113,7 +113,7 @@ impl Upload {
     }
 }
 
-/// A folder, or what was found in it.
+/// A folder, or the results of a search in it.
 #[derive(Debug, Serialize)]
 pub struct Folder {
     /// Its name.

@@ -38,7 +38,7 @@ impl Writer {
 
     /// The body is whole.
     pub async fn end(self) {
-        // Without the other end there is nothing to end.
+        // The other end may have gone already.
         let _ = self.0.send(Piece::End).await;
     }
 }
@@ -79,7 +79,7 @@ impl Read for Pieces {
 mod tests {
     use super::*;
 
-    /// The bytes that are read of a body that ends, or is broken off.
+    /// The bytes that the reader gets of a body that ends, or breaks off.
     fn read(ends: bool) -> Result<Vec<u8>> {
         let (writer, mut pieces) = pieces();
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;

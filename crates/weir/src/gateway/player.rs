@@ -70,7 +70,7 @@ pub struct Player {
     /// Where the library may be.
     places: Vec<PathBuf>,
     page: OnceLock<Content>,
-    /// Empty as long as it was not found.
+    /// Empty until the library is found.
     library: OnceCell<Content>,
 }
 
@@ -114,7 +114,7 @@ impl Player {
         Ok(Player { places, ..Player::default() })
     }
 
-    /// The answer to a request for a path; `None` if the path is none of the player's.
+    /// The answer to a request for a path; `None` if the path is not one of the player's.
     pub async fn answer(
         &self,
         method: &Method,

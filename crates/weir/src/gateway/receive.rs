@@ -24,10 +24,10 @@ use weir::http::put::Put;
 
 /// The fewest bytes of an upload within the time that clients have.
 const LEAST: u64 = 10_000;
-/// The time for which a rejected body is read on. A client that is cut off while it sends may not
-/// see the answer.
+/// The time for which a rejected body is read on. A client whose connection closes while it sends
+/// may not see the answer.
 const DRAINED: Duration = Duration::from_secs(2);
-/// The bytes that are read of it.
+/// The maximum number of bytes of it that are read.
 const DRAINED_BYTES: u64 = 4_000_000;
 
 /// A stored upload.
@@ -38,12 +38,12 @@ pub struct Stored {
     pub version: Component,
 }
 
-/// Receives an upload, and logs it. `is_foreign` if a page of another origin sends it, which may
-/// read. An upload whose body has come is stored even if the client goes away before the answer,
+/// Receives an upload, and logs it. `is_foreign` if it comes from a page of another origin that may
+/// read. An upload with a complete body is stored even if the client goes away before the answer,
 /// which drops this future.
 ///
 /// # Errors
-/// It is not permitted, breaks off, or cannot be stored. Then nothing of it stays.
+/// It is not permitted, breaks off, or cannot be stored. Then the store keeps nothing of it.
 pub async fn receive(
     gateway: &Gateway,
     uploads: &Uploads,
@@ -64,7 +64,7 @@ pub async fn receive(
     };
     let result = match received.await {
         Ok(storing) => {
-            // The upload is stored from now on, and logged as that, also if the client goes away.
+            // The upload will be stored, and logged as stored, even if the client goes away.
             let ended = tokio::spawn(storing.end(line));
             ended.await.unwrap_or_else(|_| Err(lost().into_rejection()))
         }
@@ -162,7 +162,7 @@ async fn send_to_store(
     let keep = move || {
         let found = keeper.room().map_err(StoreFailure::from);
         let found = found.and_then(|room| Ok((room, keeper.version(&wanted.name)?)));
-        // Nothing is made before the upload is permitted and begins.
+        // The store is unchanged until the upload is permitted and begins.
         let begins = show.send(found).is_ok() && reader.wait_for_start();
         let kept = begins.then(|| {
             let permit = |newest| {
@@ -218,8 +218,8 @@ struct UploadBody<'a> {
 }
 
 impl UploadBody<'_> {
-    /// Checks that nothing is missing after the last of `bytes`. HTTP/2 has an explicit end of the
-    /// body, and the HTTP library takes a reset with NO_ERROR for one (RFC 9113, section 8.1).
+    /// Checks that no byte is missing after the last of `bytes`. HTTP/2 has an explicit end of the
+    /// body, and the HTTP library takes a reset with NO_ERROR for it (RFC 9113, section 8.1).
     fn check_end(&self, bytes: u64) -> Result<(), Rejection> {
         let has_end = self.version != Version::HTTP_2 || self.body.is_end_stream();
         if has_end && self.size.is_none_or(|size| size == bytes) {
@@ -259,7 +259,7 @@ async fn send(
             }
             Ok(Some(Ok(bytes))) => {
                 upload.grow(taken)?;
-                // The thread has failed if it takes no more, and its result says why.
+                // The thread has failed if it takes no more. Its result has the reason.
                 if !bytes.is_empty() && !writer.write(bytes).await {
                     return Ok(());
                 }
@@ -273,7 +273,7 @@ async fn send(
     }
 }
 
-/// The next bytes of a body; none of trailers.
+/// The next bytes of a body; empty for trailers.
 async fn next(body: &mut Incoming) -> Option<hyper::Result<Bytes>> {
     let frame = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await?;
     Some(frame.map(|frame| frame.into_data().unwrap_or_default()))
@@ -319,18 +319,18 @@ impl Pace {
     }
 }
 
-/// Takes a body that is not wanted, in a task of its own: the answer is sent meanwhile, and with
-/// HTTP/2 the stream is reset after it (RFC 9113, section 8.1).
+/// Takes an unwanted body, in a task of its own: the answer is sent meanwhile, and with HTTP/2 the
+/// stream is reset after it (RFC 9113, section 8.1).
 pub fn leave(version: Version, headers: &HeaderMap, body: Incoming) {
     // With HTTP/1, a client that waits for the answer before it sends the body may begin another
-    // request. With HTTP/2 that is another stream, and without the answer there would be a reset.
+    // request. With HTTP/2 that is another stream, and a missing answer would cause a reset.
     let may_begin_another = version != Version::HTTP_2 && headers.contains_key(EXPECT);
     if !body.is_end_stream() && !may_begin_another {
         tokio::spawn(drain(body));
     }
 }
 
-/// Reads some more of a body that is not wanted.
+/// Reads some more of an unwanted body.
 async fn drain(mut body: Incoming) {
     let read = async {
         let mut bytes = 0;

@@ -18,7 +18,7 @@ use weir::http::plan::confine;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Seconds after which a client that was turned away may try again.
+/// Seconds after which a rejected client may try again.
 const RETRY: &str = "5";
 
 /// The answer to connections beyond the limit, before their request is read.
@@ -111,7 +111,7 @@ pub fn preflight(puts: bool) -> Response<AnswerBody> {
     response
 }
 
-/// Says that the answer depends on the page's origin, and which origin may see it.
+/// Sets headers: the answer depends on the page's origin, and this origin may read it.
 pub fn share(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
     headers.append(VARY, HeaderValue::from_static("Origin"));
     if let Some(origin) = origin {
@@ -121,7 +121,7 @@ pub fn share(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
     }
 }
 
-/// Turns a connection away at once. One that cannot take these few bytes is only closed.
+/// Turns a connection away at once. A connection that cannot take these few bytes is only closed.
 pub fn turn_away(stream: &TcpStream) {
     let _ = stream.try_write(NO_ROOM);
 }

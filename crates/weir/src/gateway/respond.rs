@@ -19,7 +19,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use weir::http::ask::{Ask, Served};
 
-/// Characters of a field that are logged.
+/// The maximum number of characters of a field in the log.
 const SHOWN: usize = 200;
 
 /// The two ends of a connection.

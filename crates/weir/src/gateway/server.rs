@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// How long a signal, or a client that does not read, may go unnoticed.
+/// The time for which a signal, or a client that does not read, may go unnoticed.
 const LOOK: Duration = Duration::from_millis(100);
 /// Connections for each slot, and at least: most are idle, or wait.
 const CONNECTIONS: usize = 8;
@@ -22,7 +22,7 @@ const FEWEST_CONNECTIONS: usize = 128;
 /// Answers until a signal comes; `slots` requests at a time.
 ///
 /// # Errors
-/// The system has nothing left to wait with.
+/// The system has no resources for waiting.
 pub fn serve(gateway: Gateway, listener: TcpListener, slots: usize) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let clients = Clients::new(FEWEST_CONNECTIONS.max(CONNECTIONS * slots));

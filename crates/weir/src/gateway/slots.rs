@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// Requests that may wait. One source's share is as many as there is room for more.
+/// The maximum number of waiting requests. A source's share is as many as there is room for more.
 const WAITING: usize = 256;
 
 /// All slots.
@@ -62,7 +62,7 @@ impl Slots {
         (self.most * quarters).div_ceil(4).max(1)
     }
 
-    /// Puts a request of a client at the end of the queue; its slot comes at once if there is one.
+    /// Puts a request of a client at the end of the queue; a free slot comes at once.
     /// Dropping the receiver ends the wait.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Slots {
         Ok(take)
     }
 
-    /// Gives free slots to those who wait.
+    /// Gives free slots to waiting requests.
     fn serve(self: &Arc<Slots>) {
         while let Some(Waiting { client, give }) = self.next() {
             let mut state = self.lock();
@@ -119,9 +119,9 @@ impl Slots {
         taken.into_keys().collect()
     }
 
-    /// While requests wait: clients with a slot that have taken none of the bytes that were there
-    /// for them for so long, the longest first, no more of them than there are requests that their
-    /// slots help. A request of a source with all of its share waits for a slot of that source.
+    /// While requests wait: clients with a slot that have taken no bytes for `timeout`, although
+    /// bytes were ready. The longest come first, and no more of them than requests that their slots
+    /// help. A request of a source with all of its share waits for a slot of that source.
     pub fn stalled(&self, timeout: Duration) -> Vec<Arc<Client>> {
         let state = self.lock();
         let full = self.full(&state);
@@ -173,7 +173,7 @@ mod tests {
             let mut all: Vec<_> = (0..10).map(|_| take(&slots, address)).collect();
             let had: Vec<_> = all.iter_mut().filter_map(|one| one.try_recv().ok()).collect();
             assert_eq!(had.len(), share, "{address}");
-            // Those that stay away are passed over.
+            // The slots stay taken. Dropped requests in the queue are passed over.
             had.into_iter().for_each(std::mem::forget);
         }
         assert!(take(&slots, "192.0.2.3").try_recv().is_ok());
@@ -181,7 +181,7 @@ mod tests {
         let of = |source: Source, count: usize| {
             let client = Client::new(source);
             let all = (0..count).map(|_| slots.take(&client).unwrap());
-            // Kept, with those that wait.
+            // The slots stay taken, and the others wait.
             let all: Vec<_> =
                 all.map(|mut one| (one.try_recv().map(std::mem::forget), one)).collect();
             let had = all.iter().filter(|(had, _)| had.is_ok()).count();

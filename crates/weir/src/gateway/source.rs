@@ -1,4 +1,4 @@
-//! Where requests come from, as far as fairness goes.
+//! The source of a request: sources have equal shares of the gateway.
 
 use net::socket::owner::{self, Owner};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -66,7 +66,7 @@ mod tests {
         if cfg!(target_os = "linux") {
             assert_eq!(Source::of(peer, local), Source::Closed);
         }
-        // Its source port is one that a program of this host listens at, on any address.
+        // A program of this host listens at its source port, on any address.
         let listener = TcpListener::bind("0.0.0.0:0").unwrap();
         let far = SocketAddr::new([192, 0, 2, 1].into(), listener.local_addr().unwrap().port());
         assert_eq!(Source::of(far, local), Source::host(far.ip()));

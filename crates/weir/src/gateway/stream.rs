@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 pub struct Watched {
     stream: TcpStream,
     client: Arc<Client>,
-    /// Bytes that were read to see what they are, and are read again.
+    /// Bytes that were read to detect the protocol, and are read again.
     ahead: Vec<u8>,
 }
 
@@ -22,7 +22,7 @@ impl Watched {
         Watched { stream, client, ahead: Vec::new() }
     }
 
-    /// Lets bytes that were read be read again, before those that follow.
+    /// Returns read bytes to the stream, before the bytes that follow.
     #[cfg(feature = "http2")]
     pub fn put_back(&mut self, bytes: Vec<u8>) {
         self.ahead = bytes;

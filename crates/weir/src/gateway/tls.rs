@@ -84,7 +84,7 @@ mod without {
     use std::convert::Infallible;
     use std::path::Path;
 
-    /// There is none in this program.
+    /// This program has no TLS.
     #[derive(Clone)]
     pub struct Tls(Infallible);
 

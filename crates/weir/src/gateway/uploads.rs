@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use weir::http::ask::nearest;
 use weir::http::put::Token;
 
-/// Uploads at a time, and those of one source.
+/// The maximum numbers of concurrent uploads: of all sources and of one.
 const MOST: usize = 16;
 const MOST_OF_ONE: usize = 4;
 
@@ -190,7 +190,7 @@ pub struct Uploads {
     threads: Arc<Threads>,
 }
 
-/// The uploads that are under way.
+/// The uploads under way.
 #[derive(Default)]
 struct Now {
     names: BTreeMap<Name, Account>,
@@ -200,14 +200,14 @@ struct Now {
 /// The account of an upload.
 #[derive(Clone, Copy, Default)]
 struct Account {
-    /// The bytes that are not in the store's own account yet: those that the client has announced,
-    /// or has sent.
+    /// The bytes that are not in the store's own account yet: those that the client has announced
+    /// or sent.
     bytes: u64,
-    /// The bytes that the store could take when the upload began, with all that were under way.
+    /// The bytes that the store could take when the upload began, for all uploads under way.
     room: u64,
 }
 
-/// An upload that is under way until this is dropped.
+/// An upload under way, until this is dropped.
 pub struct Upload {
     now: Arc<Mutex<Now>>,
     name: Name,
@@ -232,7 +232,7 @@ impl Threads {
         Ok(())
     }
 
-    /// Waits for all of them, so that none leaves files behind. Each ends soon after its client is
+    /// Waits for all threads, so that none leaves files behind. Each ends soon after its client has
     /// gone.
     pub fn join(&self) {
         // The panic of a thread has been logged.
@@ -287,8 +287,8 @@ impl Uploads {
         self.token.is_some()
     }
 
-    /// Checks the right of a sender. A page of a foreign origin that may read has no right by
-    /// itself: it needs the token.
+    /// Checks the permission of a sender. A page of a foreign origin that may read also needs the
+    /// token.
     ///
     /// # Errors
     /// The token is missing or wrong, or the sender is another user.
@@ -322,7 +322,7 @@ impl Uploads {
     /// Begins an upload, of which no byte may be stored before [`Upload::reserve`].
     ///
     /// # Errors
-    /// There are too many, or another one has the same name.
+    /// Too many uploads are under way, or another one has the same name.
     pub fn begin(&self, name: &Name, source: Source) -> Result<Upload, Rejection> {
         let mut now = lock(&self.now);
         let all: usize = now.sources.values().sum();
@@ -352,7 +352,7 @@ impl Upload {
     /// addition.
     ///
     /// # Errors
-    /// There are more of them than permitted.
+    /// They are more than permitted.
     pub fn reserve(&self, room: u64, announced: u64) -> Result<(), Rejection> {
         self.change(announced, Some(room))
     }
@@ -365,7 +365,7 @@ impl Upload {
         self.change(bytes, None)
     }
 
-    /// Removes the bytes of the upload from its account: from now on, those of the store count.
+    /// Removes the bytes of the upload from its account: the store counts them now.
     pub fn clear_account(&self) {
         if let Some(account) = lock(&self.now).names.get_mut(&self.name) {
             account.bytes = 0;
@@ -487,7 +487,7 @@ mod tests {
         let other = begin(&uploads, 1, Source::Own, None).unwrap();
         other.grow(40).unwrap();
         assert_eq!(other.grow(41).unwrap_err().status, 507);
-        // The store counts it from now on.
+        // The store counts it now.
         one.clear_account();
         other.grow(60).unwrap();
         drop(one);

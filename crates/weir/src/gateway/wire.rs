@@ -71,19 +71,19 @@ mod http2 {
 
     /// The first bytes of a client (RFC 9113, section 3.4).
     const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-    /// Requests of a connection at a time, and resets of requests that were not seen yet.
+    /// Concurrent requests of a connection, and resets of requests that were not seen yet.
     const STREAMS: u32 = 32;
     /// Bytes that a client may send of bodies before they are read.
     const WINDOW: u32 = 65_535;
-    /// A connection without requests that takes no bytes for so long takes no more requests. It is
-    /// closed when the client has all answers.
+    /// A connection without requests that takes no bytes for this time takes no more requests. It
+    /// is closed when the client has all answers.
     const IDLE: control::Duration = control::Duration::from_secs(10);
     /// The same, if ends of answers are still there for it: it is closed without them. Until then
     /// it makes room for others, as all connections without requests do.
     const UNREAD: control::Duration = control::Duration::from_secs(600);
     const LOOK: Duration = Duration::from_secs(1);
 
-    /// True if the client begins with HTTP/2. Nothing is taken from the stream.
+    /// True if the client begins with HTTP/2. The bytes stay in the stream.
     pub async fn begins(mut stream: Watched) -> io::Result<(Watched, bool)> {
         let mut read = Vec::with_capacity(PREFACE.len());
         while read.len() < PREFACE.len() && PREFACE.starts_with(&read) {

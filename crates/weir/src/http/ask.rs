@@ -14,7 +14,7 @@ use router::guard::Rejection;
 use std::str::FromStr;
 use std::time::SystemTime;
 
-/// A name that is longer leaves no room in a packet for what else belongs into one.
+/// A longer name leaves no room in a packet for the other fields.
 const LONGEST: usize = 8000;
 
 /// Characters of a method, a name or a mistake in one that a rejection repeats.
@@ -31,17 +31,17 @@ pub struct Ask {
     pub ranges: Option<Ranges>,
     /// The range is good for this version alone.
     pub if_range: Option<String>,
-    /// Versions that alone are wanted, if there is anything here.
+    /// The only versions that the client wants, if the object exists.
     pub if_match: Vec<String>,
     /// Versions that the client has.
     pub if_none_match: Vec<String>,
-    /// The client has what was there at this time.
+    /// The client has the object as of this time.
     pub if_modified_since: Option<SystemTime>,
-    /// Only what was there at this time is wanted.
+    /// The client takes only an object that is not newer than this time.
     pub if_unmodified_since: Option<SystemTime>,
-    /// The client takes content that is compressed by gzip.
+    /// The client accepts content compressed by gzip.
     pub accepts_gzip: bool,
-    /// The folder of that name is wanted, if so.
+    /// The request for the folder of that name, if it is one.
     pub folder: Option<FolderAsk>,
     /// The name is one of a file of an HTTP origin.
     pub is_mirrored: bool,
@@ -56,7 +56,7 @@ pub struct Ask {
 pub struct Served<'a> {
     /// Names under one of these.
     pub prefixes: &'a [Name],
-    /// Paths that are files of HTTP origins.
+    /// Paths with files of HTTP origins.
     pub mirrors: &'a [Mirror],
 }
 
@@ -92,7 +92,7 @@ impl Mirror {
         if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
     }
 
-    /// The name of a file of the mirror that has the longest path, if one has this path.
+    /// The name of a file of the mirror with the longest path that has this path below it.
     fn find(mirrors: &[Mirror], uri: &Uri) -> Option<Result<Name, Rejection>> {
         let found = mirrors.iter().filter_map(|mirror| Some((mirror, mirror.within(uri.path())?)));
         let (mirror, path) = found.max_by_key(|(mirror, _)| mirror.path.len())?;
@@ -106,7 +106,7 @@ impl Mirror {
 /// A request for a folder: its path ends in a slash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderAsk {
-    /// Only what has this in its name, here or below.
+    /// Only entries with this in their name, here or below.
     pub query: Option<String>,
     /// For a program.
     pub json: bool,
@@ -116,8 +116,8 @@ impl Ask {
     /// Reads a request.
     ///
     /// # Errors
-    /// It asks for something else than content by its name, for a name that is for programs of
-    /// this host, or for one that is not under one of `prefixes`.
+    /// It asks for something else than content by its name, for a name that only programs of this
+    /// host may use, or for a name that is not under one of `prefixes`.
     pub fn read(
         method: &Method,
         uri: &Uri,
@@ -157,7 +157,7 @@ impl Ask {
         })
     }
 
-    /// Another version than this one is no good, such as to a player that has seen the beginning.
+    /// True if the client has no use for this version, such as a player that has begun another one.
     /// The tag counts, or else the time (RFC 9110, section 13.2.2). No weak tag matches another
     /// (section 13.1.1).
     pub fn fails_precondition(&self, tag: Option<&str>, modified: Option<SystemTime>) -> bool {
@@ -176,13 +176,13 @@ impl Ask {
         modified.zip(self.if_modified_since).is_some_and(|(modified, since)| modified <= since)
     }
 
-    /// The answer may be that there is nothing new.
+    /// True if the answer may be that the object has not changed.
     pub fn is_conditional(&self) -> bool {
         !self.if_none_match.is_empty() || self.if_modified_since.is_some()
     }
 
-    /// The range is asked for whatever the version, or of this one. A weak tag does not prove that
-    /// the client's part is of this version (RFC 9110, section 13.1.5).
+    /// The client's range applies to any version, or to the version with this tag. A weak tag does
+    /// not prove that the client's part is of this version (RFC 9110, section 13.1.5).
     pub fn wants_range_of(&self, tag: Option<&str>) -> bool {
         let strong = tag.filter(|tag| is_strong(tag));
         self.if_range.as_deref().is_none_or(|only| Some(only.trim()) == strong)
@@ -210,7 +210,7 @@ pub(super) fn text<'a>(headers: &'a HeaderMap, field: &HeaderName) -> Option<&'a
     headers.get(field)?.to_str().ok()
 }
 
-/// The date of a field. One that is none is ignored (RFC 9110, section 13.1.3).
+/// The date of a field. Invalid dates are ignored (RFC 9110, section 13.1.3).
 pub(super) fn date(headers: &HeaderMap, field: &HeaderName) -> Option<SystemTime> {
     httpdate::parse_http_date(text(headers, field)?).ok()
 }
@@ -239,7 +239,7 @@ pub fn has_tag(headers: &HeaderMap, tag: &str) -> bool {
     is_among(tags(headers, &IF_NONE_MATCH).map(bare_tag), tag)
 }
 
-/// True if one of the tags is this one, whatever their marks of weak ones, or stands for all.
+/// True if one of the tags is this one, without the mark of weak tags, or `*`.
 fn is_among(bare: impl IntoIterator<Item = impl AsRef<str>>, tag: &str) -> bool {
     let wanted = bare_tag(tag);
     bare.into_iter().any(|one| one.as_ref() == "*" || one.as_ref() == wanted)
@@ -275,7 +275,7 @@ pub(super) fn name(path: &str) -> Result<Name, Rejection> {
     Ok(name)
 }
 
-/// The name of a path, and whether its folder is wanted.
+/// The name of a path, and true if the path is that of a folder.
 fn named(path: &str, prefixes: &[Name]) -> Result<(Name, bool), Rejection> {
     // The last slash belongs to the path alone.
     let within = path.strip_suffix('/').filter(|name| !name.is_empty() && !name.ends_with('/'));
@@ -313,8 +313,8 @@ fn least_len(path: &str) -> usize {
 }
 
 /// Names that forwarders keep on a host or a link, where they command the forwarder. Management
-/// does not look at the type of their first component, so it is of no account here either. No
-/// Interest for another name can reach them: what is fetched for a name lies below it.
+/// ignores the type of their first component, so it is ignored here too. Interests for other names
+/// cannot reach them: a fetch requests only names below its own.
 #[must_use]
 pub fn is_scoped(name: &Name) -> bool {
     let first = name.as_ref().first();

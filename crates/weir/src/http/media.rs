@@ -5,7 +5,7 @@ use packet::NameRef;
 /// The type of unknown content.
 const BINARY: &str = "application/octet-stream";
 
-/// By extension, in lower case. Types are those that IANA has registered.
+/// Media types by extension, in lower case, as registered by IANA.
 const TYPES: &[(&str, &str)] = &[
     ("aac", "audio/aac"),
     ("avif", "image/avif"),
@@ -112,7 +112,7 @@ fn after_parameter(text: &str) -> Option<&str> {
         return after_quoted(quoted);
     }
     let end = value.bytes().position(|byte| !is_part_of_token(byte)).unwrap_or(value.len());
-    // A byte that is not part of a token may be the first of a longer character.
+    // A byte outside of tokens may be the first of a longer character.
     value.get(end..).filter(|_| end > 0)
 }
 
@@ -131,7 +131,7 @@ fn after_quoted(text: &str) -> Option<&str> {
     None
 }
 
-/// A character that may be in a quoted string. Others than those of ASCII are obsolete.
+/// A character that may be in a quoted string. Characters beyond ASCII are obsolete there.
 fn is_quotable(character: char) -> bool {
     matches!(character, '\t' | ' '..='~')
 }
@@ -145,7 +145,7 @@ fn is_part_of_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// The file name of a name: the last component that is neither version nor segment, if that is a
+/// The file name of a name: the last component that is neither version nor segment, if it is a
 /// text.
 #[must_use]
 pub fn called(name: NameRef<'_>) -> Option<String> {
@@ -248,7 +248,7 @@ mod tests {
             "text/plain; a=\"\u{e9}\"",
             "text/plain; a=\"\\\u{e9}\"",
             "text/plain;codecs=vp8,opus",
-            // Nothing begins a header of its own.
+            // No line begins a header of its own.
             "text/plain; a=\"b\r\nSet-Cookie: c=d\"",
             "text/plain; a=\"b\\\r\\\nSet-Cookie: c=d\"",
             "text/plain; a=b\r\nSet-Cookie: c=d",

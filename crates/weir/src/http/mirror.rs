@@ -68,7 +68,7 @@ impl Resource {
     /// Reads the path of a request, without a slash at its beginning.
     ///
     /// # Errors
-    /// It could lead out of the base, or is too long. The text says why.
+    /// The path could lead out of the base, or is too long. The text has the reason.
     pub fn from_path(path: &str, query: Option<&str>) -> Result<Resource, &'static str> {
         if path.len() > LONGEST {
             return Err("the path is too long");
@@ -260,7 +260,7 @@ fn decoded(text: &[u8]) -> Option<Vec<u8>> {
 pub struct Described {
     /// The HTTP status: 200, or an error.
     pub status: u16,
-    /// The version of the object with the content; missing: there is none.
+    /// The version of the object with the content, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
     /// The headers that consumers receive.
@@ -271,7 +271,7 @@ pub struct Described {
 }
 
 impl Described {
-    /// An error, with the passed ones of these headers and the body, as far as there is room.
+    /// An error, with those of these headers that are passed on, and the beginning of the body.
     #[must_use]
     pub fn error(status: u16, headers: &HeaderMap, body: &[u8]) -> Described {
         let body = STANDARD.encode(&body[..body.len().min(LONGEST_PART)]);
@@ -288,7 +288,7 @@ impl Described {
     /// Reads a document, which came from the network.
     ///
     /// # Errors
-    /// It is not one. The text says why.
+    /// It is invalid. The text has the reason.
     pub fn read(document: &[u8]) -> Result<Described, String> {
         let described: Described =
             serde_json::from_slice(document).map_err(|error| error.to_string())?;
@@ -432,7 +432,7 @@ mod tests {
         assert_eq!(read, described);
         assert!(read.headers().get("set-cookie").is_none());
         assert_eq!((read.headers().len(), read.status().as_u16()), (3, 200));
-        // A forger writes what it likes.
+        // A forger can write anything.
         let forged = br#"{"status":404,"headers":[["set-cookie","a"],["etag","\n"]],"body":"?"}"#;
         let forged = Described::read(forged).unwrap();
         assert_eq!((forged.headers().len(), forged.body()), (0, Vec::new()));

@@ -1,5 +1,5 @@
-//! The answer to a request, planned when the object is known: its head, and what of the object
-//! has to be fetched for its body.
+//! The answer to a request, planned when the object is known: its head, and the segments of the
+//! object for its body.
 
 use super::ask::{Ask, date, text};
 use super::encoding::{self, is_text};
@@ -31,7 +31,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Those of the object, if it says so and does not contradict itself.
+    /// The sizes that the object states, if they do not contradict each other.
     fn of(info: &ObjectInfo) -> Option<Sizes> {
         let (size, segment, segments) = (info.size?, info.segment_size?, info.segments?);
         (segments == size.div_ceil(segment.max(1)).max(1)).then_some(Sizes {
@@ -48,7 +48,7 @@ impl Sizes {
     }
 }
 
-/// The type of content of which nothing is known.
+/// The type of unknown content.
 const BYTES: &str = "application/octet-stream";
 
 /// A planned answer.
@@ -74,8 +74,8 @@ impl Plan {
             Some(described) => validators(&described.headers()),
             None => (tag(&info.name), modified(&info.name)),
         };
-        // Without the size of segments, nothing has verified that of the object. A body that ends
-        // where a forged size says would seem whole, so only an answer without a body states it.
+        // Without the size of segments, nothing has verified the object's size. A body that ends at
+        // a forged size would seem whole, so only an answer without a body states it.
         let size = sizes.map(|sizes| sizes.size);
         let size = size.or(info.size.filter(|_| ask.is_head && info.segment_size.is_none()));
         let mut plan = Plan::whole(ask, sizes, size);
@@ -143,7 +143,7 @@ impl Plan {
         plan
     }
 
-    /// Only these bytes of it, or nothing of what is asked for is there.
+    /// Answers with these bytes of it, or with an error if it has none of the requested bytes.
     fn cut(&mut self, ranges: &[Range<u64>], size: u64) {
         let parts = match ranges {
             [] => {
@@ -162,7 +162,7 @@ impl Plan {
                 let of = self.headers.get(CONTENT_TYPE).and_then(|of| of.to_str().ok());
                 let (parts, media_type) = Parts::several(several, of.unwrap_or_default(), size);
                 if parts.body_len().is_none() {
-                    // No number tells its length; ranges may be ignored.
+                    // The length of the body overflows; a server may ignore ranges.
                     return;
                 }
                 self.set(CONTENT_TYPE, media_type);
@@ -181,8 +181,8 @@ impl Plan {
     }
 
     /// The runs of segments that have to be fetched: those of the body; without one, the first
-    /// segment, which proves that what is said of the object is said by its publisher. `None` if
-    /// they are unknown.
+    /// segment, which proves that the publisher has described the object. `None` if the runs are
+    /// unknown.
     pub fn runs(&self) -> Option<Vec<Range<u64>>> {
         let Sizes { segment, segments, .. } = self.sizes?;
         Some(match &self.body {
@@ -204,8 +204,8 @@ impl Plan {
     }
 }
 
-/// Tells browsers that content of this type is no page of the gateway: it is taken for what the
-/// type says, runs no scripts, is not for pages of other origins, and sends no Referer.
+/// Sets headers for browsers: content of this type is not a page of the gateway. It has the stated
+/// type, runs no scripts, is not for pages of other origins, and sends no Referer.
 pub fn confine(headers: &mut HeaderMap, media_type: &str) {
     let resources = HeaderName::from_static("cross-origin-resource-policy");
     for (field, value) in [
@@ -229,11 +229,11 @@ fn tag(name: &Name) -> Option<String> {
     Some(format!("\"{version}\""))
 }
 
-/// Times that a version is taken for: from 2001 to 2286.
+/// Versions that count as times: from 2001 to 2286.
 const MILLISECONDS: Range<u64> = 1_000_000_000_000..10_000_000_000_000;
 
-/// The time of a version, if it is one: in milliseconds as `weir put` has it by default, or in
-/// microseconds (NDN Naming Conventions, section 5). HTTP has seconds.
+/// The time of a version, if the version is a time: in milliseconds as `weir put` has it by
+/// default, or in microseconds (NDN Naming Conventions, section 5). HTTP has seconds.
 fn modified(name: &Name) -> Option<SystemTime> {
     modified_of(name.as_ref().last()?.as_version_any()?)
 }

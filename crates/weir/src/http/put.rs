@@ -73,11 +73,11 @@ impl Put {
         })
     }
 
-    /// Checks the conditions against the tag of the newest version, if there is one, and its time
+    /// Checks the conditions against the tag of the newest version, if one exists, and its time
     /// (RFC 9110, section 13.2.2).
     ///
     /// # Errors
-    /// They do not hold.
+    /// A condition does not hold.
     pub fn check(&self, tag: Option<&str>, modified: Option<SystemTime>) -> Result<(), Rejection> {
         let is_later = self.if_match.is_none()
             && modified
@@ -98,7 +98,7 @@ impl Put {
     }
 }
 
-/// Returns `true` if a tag of a condition stands for the version of this tag.
+/// Returns `true` if a tag of a condition matches the version of this tag.
 fn permits(one: &str, tag: &str) -> bool {
     one == "*" || one.replace("-gzip\"", "\"") == tag
 }
@@ -118,8 +118,7 @@ fn codings<'a>(headers: &'a HeaderMap, field: &HeaderName) -> impl Iterator<Item
     codings.map(<[u8]>::trim_ascii).filter(|coding| !coding.is_empty())
 }
 
-/// Checks that the bytes of the body are those of the object. The HTTP library takes away chunks
-/// and nothing else.
+/// Checks that the body consists of the object's bytes. The HTTP library removes only chunks.
 ///
 /// # Errors
 /// The body has another coding: of its content (RFC 9110, section 8.4), or of its transfer (RFC
@@ -210,7 +209,7 @@ impl Token {
     /// The token in the text of a file.
     ///
     /// # Errors
-    /// It is too short, or cannot be sent in a header; the text says so.
+    /// It is too short, or cannot be sent in a header; the text has the reason.
     pub fn read(text: &str) -> Result<Token, &'static str> {
         let token = text.trim();
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {

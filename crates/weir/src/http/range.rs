@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-/// One range, as it was asked for.
+/// One requested range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// From this byte on, up to and with that one if it is said.
+    /// From this byte on, up to and with the other one if it is given.
     From(u64, Option<u64>),
-    /// So many at the end.
+    /// This number of bytes at the end.
     Last(u64),
 }
 
@@ -25,7 +25,7 @@ impl Wanted {
         }
     }
 
-    /// The bytes of the range in an object of that size; `None` if it has none of them.
+    /// The bytes of the range in an object of this size; `None` if the object has none of them.
     pub fn of(self, size: u64) -> Option<Range<u64>> {
         let range = match self {
             Wanted::From(first, last) => {
@@ -37,7 +37,7 @@ impl Wanted {
     }
 }
 
-/// Ranges that are served in one answer.
+/// The maximum number of ranges in one answer.
 const MOST: usize = 32;
 /// Ranges with no more bytes than this between them are one: a part's head has about as many.
 const NEAR: u64 = 128;
@@ -47,8 +47,8 @@ const NEAR: u64 = 128;
 pub struct Ranges(Vec<Wanted>);
 
 impl Ranges {
-    /// The ranges in a header. `None` for those that are not served: more than `MOST`, other
-    /// units, mistakes. Servers ignore these and answer with the whole object.
+    /// The ranges in a header. `None` if they are not served: more than `MOST`, other units,
+    /// mistakes. Servers ignore these and answer with the whole object.
     pub fn parse(header: &str) -> Option<Ranges> {
         let (unit, set) = header.split_once('=')?;
         if !unit.trim().eq_ignore_ascii_case("bytes") {
@@ -60,7 +60,7 @@ impl Ranges {
         (1..=MOST).contains(&all.len()).then_some(Ranges(all))
     }
 
-    /// The range, if it is one.
+    /// The range, if it is the only one.
     pub fn single(&self) -> Option<Wanted> {
         match self.0[..] {
             [one] => Some(one),
@@ -68,8 +68,8 @@ impl Ranges {
         }
     }
 
-    /// The bytes that an object of that size has of them, in ascending order. Those that overlap
-    /// or lie close together are one (RFC 9110, section 15.3.7.2).
+    /// The bytes of an object of this size that are in the ranges, in ascending order. Ranges that
+    /// overlap or lie close together are one (RFC 9110, section 15.3.7.2).
     pub fn of(&self, size: u64) -> Vec<Range<u64>> {
         let mut all: Vec<_> = self.0.iter().filter_map(|wanted| wanted.of(size)).collect();
         all.sort_by_key(|range| range.start);
@@ -86,7 +86,7 @@ impl Ranges {
     }
 }
 
-/// A number without sign. One that is larger than any object is as good as the largest.
+/// A number without sign. Numbers beyond any object's size count as the largest.
 fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))

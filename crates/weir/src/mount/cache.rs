@@ -20,9 +20,9 @@ struct Slot {
     used: bool,
 }
 
-/// A file without a name, with room for a fixed number of segments. The kernel removes it with the
-/// process, however that ends. When it is full, the segment is replaced that was not read for about
-/// the longest time (the clock algorithm).
+/// A file without a name, with room for a fixed number of segments. The kernel removes it at the
+/// end of the process. In a full file, a new segment replaces one that was not read for about the
+/// longest time (the clock algorithm).
 ///
 /// Its index takes about 80 bytes of memory per segment.
 pub struct Cache {
@@ -82,7 +82,7 @@ impl Cache {
         written
     }
 
-    /// Puts `slot` in the place of the first one that was not used since the last round.
+    /// Puts `slot` in the place of the first one without a use since the last round.
     fn replace(&mut self, slot: Slot) -> usize {
         loop {
             let at = self.hand;

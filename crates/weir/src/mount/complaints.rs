@@ -6,7 +6,7 @@ use control::{Duration, Time};
 /// The least time between two lines.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Reports failures on standard error, because an error number does not say much.
+/// Reports failures on standard error, because programs get only an error number.
 #[derive(Default)]
 pub struct Complaints {
     quiet: bool,

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use transport::fetch::batch::{Batch, BatchStatus};
 use tree::{Limits, PageRef, Root, Walk};
 
-/// How often signals and deadlines are looked at.
+/// The interval at which signals and deadlines are looked at.
 const TICK: Duration = Duration::from_millis(100);
 /// The maximum number of pages of one directory in flight.
 const PAGES: usize = 32;
@@ -30,7 +30,7 @@ const PAGES: usize = 32;
 const NAMES: u64 = 64_000_000;
 /// The maximum number of files whose digests are kept between reads.
 const FILES: usize = 64;
-/// A read fails after so many times the patience, even if others make progress.
+/// A read fails after its patience times this, even if others make progress.
 const TIMES: u64 = 4;
 
 /// A question to the engine.
@@ -284,7 +284,7 @@ impl Engine {
         runs.into_iter().for_each(|run| self.want(open, run, true));
     }
 
-    /// Requests what the reader will probably read next.
+    /// Requests the bytes that the reader will probably read next.
     fn read_ahead(&mut self, open: &Arc<Open>, handle: u64, read: Range<u64>) {
         let in_flight = u64::from(self.batch.in_flight()) * open.listed.segment_size;
         let cache = self.parts.cache.lock().capacity() * open.listed.segment_size;
@@ -325,8 +325,8 @@ impl Engine {
         }
     }
 
-    /// Forgets files that are closed, and the digests of those that are open and not being read, if
-    /// there are many.
+    /// Forgets closed files. If there are many, forgets the digests of open files that are not
+    /// being read.
     fn close_idle(&mut self) {
         let files = self.receiver.files.iter();
         let closed = files.filter(|(_, file)| file.readers.is_empty() && file.reads.is_empty());

@@ -49,7 +49,7 @@ struct Handles {
 /// The file system.
 pub struct Files(Arc<Shared>);
 
-/// The parts that are made before the file system.
+/// The parts made before the file system.
 pub struct Prepared {
     cache: SharedCache,
     listings: Arc<Mutex<Listings>>,
@@ -200,7 +200,7 @@ fn add_entries(
 
 impl Filesystem for Files {
     fn init(&mut self, _req: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // A kernel without one of them does without it.
+        // A kernel may lack one of them.
         for wanted in [InitFlags::FUSE_PARALLEL_DIROPS, InitFlags::FUSE_CACHE_SYMLINKS] {
             let _ = config.add_capabilities(wanted);
         }
@@ -252,7 +252,7 @@ impl Filesystem for Files {
         }
         match self.opened(ino.0) {
             Ok(handle) => {
-                // Closing has nothing to write, so the kernel need not ask.
+                // Closing writes nothing, so the kernel need not ask.
                 let flags = FopenFlags::FOPEN_KEEP_CACHE | FopenFlags::FOPEN_NOFLUSH;
                 reply.opened(FileHandle(handle), flags);
             }

@@ -1,10 +1,10 @@
-//! The entries of directories, as long as there is room for them.
+//! The entries of directories, up to a limit.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use tree::Entry;
 
-/// The number of entries that are kept. They take a few hundred bytes each.
+/// The maximum number of entries. They take a few hundred bytes each.
 const MOST: usize = 200_000;
 
 /// The entries of a directory, in ascending order of their names.
@@ -30,7 +30,7 @@ impl Listing {
     }
 }
 
-/// The listings that were read last, by the numbers of their directories.
+/// The most recently read listings, by the numbers of their directories.
 #[derive(Default)]
 pub struct Listings {
     kept: BTreeMap<u64, Arc<Listing>>,
@@ -44,7 +44,7 @@ impl Listings {
         self.kept.get(&directory).cloned()
     }
 
-    /// Keeps a listing, and forgets the oldest ones if there is no room.
+    /// Keeps a listing, and forgets the oldest ones beyond the limit.
     pub fn keep(&mut self, directory: u64, listing: Arc<Listing>) {
         self.entries += listing.entries().len() + 1;
         match self.kept.insert(directory, listing) {
@@ -91,7 +91,7 @@ mod tests {
         }
         assert!(listings.get(9).is_some() && listings.get(7).is_some());
         assert!(listings.get(6).is_none());
-        // One that is too large alone is kept until the next.
+        // A listing larger than the limit is kept until the next.
         listings.keep(20, listing(MOST + 1));
         assert!(listings.get(20).is_some() && listings.get(9).is_none());
     }

@@ -1,4 +1,4 @@
-//! The files and directories that the kernel knows.
+//! The files and directories that the kernel has looked up.
 
 use control::Size;
 use fuser::{FileAttr, FileType, INodeNo};
@@ -23,7 +23,7 @@ pub enum SourceName {
         /// Pages are named below this one.
         base: Name,
     },
-    /// There is one file, which is this object.
+    /// Only one file, which is this object.
     Object(Name),
 }
 
@@ -37,7 +37,7 @@ pub struct Source {
     pub modified: u64,
     /// Its page; `None` if it has only `file`.
     pub page: Option<PageRef>,
-    /// The only file, if it is no tree.
+    /// The only file, if the content is not a tree.
     pub file: Option<Entry>,
 }
 
@@ -81,9 +81,9 @@ pub struct Node {
     pub mode: u16,
     /// The time of its last modification, in nanoseconds since 1970.
     pub modified: u64,
-    /// Its content; `None` for a root that is no tree.
+    /// Its content; `None` for the root of a single file.
     pub kind: Option<Kind>,
-    /// How often the kernel has looked it up.
+    /// The number of times that the kernel has looked it up.
     lookups: u64,
 }
 
@@ -198,7 +198,7 @@ impl Nodes {
         Some(node.attributes(number, self.owner))
     }
 
-    /// The kernel has forgotten so many look-ups.
+    /// The kernel has forgotten this number of look-ups.
     pub fn forget(&mut self, number: u64, lookups: u64) {
         let Some(node) = self.nodes.get_mut(&number) else { return };
         node.lookups = node.lookups.saturating_sub(lookups);

@@ -5,13 +5,13 @@ use std::ops::Range;
 /// A read this near to the end of the one before continues it, in bytes. The kernel sends the
 /// requests of one reader in another order, and several threads may read one file.
 const NEAR: u64 = 1 << 20;
-/// Content is fetched ahead once so many bytes were read one after the other.
+/// The number of bytes read one after the other, after which content is fetched ahead.
 const BEGIN: u64 = 128 * 1024;
 /// The least number of bytes to fetch ahead.
 const LEAST: u64 = 2 << 20;
 /// The most for one reader.
 const MOST: u64 = 64 << 20;
-/// Requests ahead are made in steps of so many bytes.
+/// The size of a request ahead, in bytes.
 const STEP: u64 = 128 * 1024;
 
 /// The reader of an open file.
@@ -19,9 +19,9 @@ const STEP: u64 = 128 * 1024;
 pub struct Reader {
     /// The end of the furthest read of this run, in bytes.
     next: u64,
-    /// Bytes that were read in this run.
+    /// The number of bytes read in this run.
     run: u64,
-    /// The end of what was requested ahead.
+    /// The end of the bytes requested ahead.
     ahead: u64,
 }
 
@@ -53,15 +53,16 @@ impl Reader {
         self.ahead = 0;
     }
 
-    /// The place in the file that the reader may reach without the engine: half of what is ahead of
-    /// it, or the end if all is.
+    /// The place in the file that the reader may reach without the engine: half of the bytes
+    /// requested ahead, or the end of the file if all are requested.
     pub fn enough(&self, window: u64, size: u64) -> u64 {
         if self.ahead >= size { size } else { self.ahead.saturating_sub(window / 2) }
     }
 }
 
-/// The bytes to request ahead of a reader. Four times what the controller has in flight keeps it
-/// from waiting for the reader; a reader gets its part of a quarter of the cache at most.
+/// The number of bytes to request ahead of a reader. Four times the bytes that the controller has
+/// in flight keeps it from waiting for the reader. A reader gets its part of a quarter of the cache
+/// at most.
 pub fn window(in_flight: u64, cache: u64, readers: usize) -> u64 {
     let part = cache / 4 / readers.max(1) as u64;
     in_flight.saturating_mul(4).clamp(LEAST, MOST).min(part)

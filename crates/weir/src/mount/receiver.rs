@@ -32,7 +32,7 @@ impl SharedCache {
     }
 
     /// Fills a buffer with the bytes of a file from `offset` on. Returns the segments that the
-    /// cache does not have. A segment that the disk fails to return is one of them.
+    /// cache does not have, or that the disk fails to return.
     pub fn fill(&self, file: &Open, offset: u64, buffer: &mut [u8]) -> RangeSet<u64> {
         let (mut missing, mut cache) = (RangeSet::new(), self.lock());
         for segment in file.segments(offset, buffer.len()) {
@@ -56,7 +56,7 @@ pub struct Open {
     pub size: u64,
     /// Its object.
     pub listed: Listed,
-    /// The engine need not know of reads of cached bytes before this place.
+    /// The place up to which reads of cached bytes need not be reported to the engine.
     pub enough: AtomicU64,
 }
 
@@ -88,17 +88,17 @@ impl Open {
 pub struct Waiting {
     /// The first byte.
     pub offset: u64,
-    /// The bytes, as far as they are there.
+    /// The bytes; missing segments are zeros.
     pub buffer: Vec<u8>,
-    /// The segments that are not.
+    /// The missing segments.
     pub missing: RangeSet<u64>,
-    /// When one of them came last, or the read began.
+    /// The time of the last of them, or of the beginning of the read.
     pub progress_at: Time,
     /// Gets the bytes.
     pub then: Then<Vec<u8>>,
 }
 
-/// A file that is being read.
+/// A file with reads.
 pub struct Active {
     /// The file.
     pub open: Arc<Open>,
@@ -145,7 +145,7 @@ pub struct Receiver {
     pub files: BTreeMap<u64, Active>,
     /// Pages that have arrived, for the directories of these numbers.
     pub pages: Vec<(u64, Request, Bytes)>,
-    /// Directories of which a page is lost.
+    /// Directories with a lost page.
     pub lost: Vec<(u64, Rejection)>,
     /// Lines for the user.
     pub messages: Vec<String>,
@@ -155,7 +155,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Nothing is being fetched.
+    /// Without fetches.
     pub fn new(cache: SharedCache) -> Receiver {
         Receiver {
             cache,
@@ -181,7 +181,7 @@ impl Receiver {
         }
     }
 
-    /// The batch no longer knows the object.
+    /// The batch has forgotten the object.
     pub fn forget(&mut self, number: u64) {
         self.jobs.remove(&number);
     }
@@ -269,7 +269,7 @@ impl BatchSink for Receiver {
     }
 }
 
-/// Copies a segment to the reads that wait for it, and ends those that have all.
+/// Copies a segment to the reads that wait for it, and ends complete reads.
 fn hand_on(file: &mut Active, segment: u64, content: &[u8], now: Time) {
     file.rejected = None;
     let mut at = 0;

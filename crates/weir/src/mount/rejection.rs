@@ -8,13 +8,13 @@ use transport::fetch::batch::Failure;
 /// The reason why an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// Nothing arrived for as long as the patience lasts.
+    /// Nothing arrived within the patience.
     Silent,
-    /// No route leads to the producer, or there is no forwarder, for as long.
+    /// No route led to the producer, or no forwarder was there, within the patience.
     Unreachable,
     /// The producer no longer has this version.
     Gone,
-    /// The bytes are not those that were signed, or the tree breaks a rule.
+    /// The bytes do not match the signature, or the tree breaks a rule.
     Unverified,
     /// The directory is larger than permitted.
     TooLarge,

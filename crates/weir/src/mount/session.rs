@@ -24,7 +24,7 @@ pub struct Mounted {
 /// Checks that something can be mounted on a folder, and returns its path without links.
 ///
 /// # Errors
-/// It is no folder, or there is no FUSE here.
+/// It is no folder, or this host has no FUSE.
 pub fn check_point(folder: &Path) -> Result<PathBuf, Failure> {
     let shown = folder.display();
     let found = std::fs::metadata(folder).map_err(|error| no_point(folder, &error))?;
@@ -90,7 +90,7 @@ pub fn mount(files: Files, point: &Path, source: &str) -> Result<Mounted, Failur
     Ok(Mounted { session: Some(session), point: point.to_owned(), device })
 }
 
-/// The number of the device that is visible at this path.
+/// The number of the device at this path.
 fn device_of(point: &Path) -> Option<u64> {
     std::fs::metadata(point).map(|about| about.dev()).ok()
 }

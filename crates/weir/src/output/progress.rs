@@ -1,16 +1,16 @@
-//! One line that says how far a transfer is.
+//! One line that shows the progress of a transfer.
 
 use control::{Duration, Rate, Size};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use scenario::result::digits;
 use std::fmt::Write;
 
-/// Below this many columns there is no room for a bar beside the numbers.
+/// The number of columns below which a bar has no room beside the numbers.
 const NARROW: usize = 80;
 /// The most columns that the numbers take, with the space before them.
 const NUMBERS: usize = 52;
 const NARROW_NUMBERS: usize = 38;
-/// Below this many there is room for a share or a size only.
+/// The number of columns below which only a share or a size has room.
 const NARROWEST: usize = 48;
 /// The most columns of a share or a size, with the space before it.
 const THERE: usize = 10;
@@ -25,7 +25,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A bar that says `what` is going on.
+    /// A bar with the name `what` of the work.
     pub fn new(what: &str, quiet: bool) -> Progress {
         let target = match quiet {
             true => ProgressDrawTarget::hidden(),
@@ -45,12 +45,12 @@ impl Progress {
         Progress { bar, width, quiet }
     }
 
-    /// Lines above a bar that is another's.
+    /// Lines above the bar of another part.
     pub fn of(bar: ProgressBar) -> Progress {
         Progress { bar, width: NARROW, quiet: false }
     }
 
-    /// Shows what has no end, see [`Progress::sent`].
+    /// Shows work without an end, see [`Progress::sent`].
     pub fn begin_endless(&self) {
         self.bar.set_style(style(match self.width {
             ..NARROWEST => "{msg} {there}",
@@ -59,7 +59,7 @@ impl Progress {
         self.sent(0, None);
     }
 
-    /// How many bytes there are in all, and how many are there already.
+    /// Sets the number of bytes in all, and the number that is already present.
     pub fn begin(&self, total: Option<u64>, there: u64) {
         if let Some(total) = total {
             self.bar.set_length(total);
@@ -74,24 +74,24 @@ impl Progress {
         self.bar.reset_eta();
     }
 
-    /// Bytes that are there now.
+    /// Sets the number of present bytes.
     pub fn at(&self, bytes: u64) {
         self.bar.set_position(bytes);
     }
 
-    /// Bytes that were sent so far, and how fast they go now, of what has no end; `None` while
-    /// nothing goes.
+    /// Shows the bytes sent so far and the current rate of a service without an end; `None` while
+    /// nothing is sent.
     pub fn sent(&self, bytes: u64, rate: Option<Rate>) {
         self.bar.set_prefix(rate.map_or_else(|| "idle".to_owned(), |rate| rate.to_string()));
         self.bar.set_position(bytes);
     }
 
-    /// Prints a line about what is going on above the bar, which stays whole.
+    /// Prints a line above the bar, which stays whole.
     pub fn above(&self, text: &str) {
         self.bar.suspend(|| super::note(text));
     }
 
-    /// The same, unless nothing but errors is wanted.
+    /// The same, unless only errors are wanted.
     pub fn warn(&self, text: &str) {
         if !self.quiet {
             self.above(text);
@@ -109,13 +109,13 @@ impl Progress {
 pub struct RunProgress {
     bar: ProgressBar,
     total: f64,
-    /// There is room for a share and the remaining time only.
+    /// Only a share and the remaining time have room.
     is_narrow: bool,
     /// Simulated nanoseconds and events by run.
     runs: Vec<(u64, u64)>,
 }
 
-/// The most columns of what is said behind the name of a run.
+/// The maximum number of columns behind the name of a run.
 const RUN_NUMBERS: usize = 47;
 /// The same below [`NARROW_RUN`] columns.
 const NARROW_RUN_NUMBERS: usize = 24;
@@ -125,7 +125,7 @@ const NARROW_RUN: usize = 56;
 const KNOWN: f64 = 0.005;
 
 impl RunProgress {
-    /// A bar for `what`: runs that take so many simulated nanoseconds each.
+    /// A bar for `what`: runs with these simulated times, in nanoseconds.
     pub fn new(what: &str, runs: impl Iterator<Item = u64>, quiet: bool) -> RunProgress {
         let (mut total, mut count) = (0u64, 0);
         for run in runs {
@@ -148,8 +148,8 @@ impl RunProgress {
         RunProgress { bar, total: total as f64 / 1e9, is_narrow, runs: vec![(0, 0); count] }
     }
 
-    /// Shows how far a run is: its simulated time in nanoseconds, and its events until then.
-    /// `seconds` is the real time that all runs have taken.
+    /// Shows the progress of a run: its simulated time in nanoseconds, and its events until then.
+    /// `seconds` is the real time of all runs.
     pub fn at(&mut self, run: usize, now: u64, events: u64, seconds: f64) {
         self.runs[run] = (now, events);
         let simulated = self.runs.iter().fold(0_u64, |sum, (now, _)| sum.saturating_add(*now));
@@ -159,7 +159,7 @@ impl RunProgress {
         self.bar.set_position(simulated);
     }
 
-    /// So much of an object is hashed before simulated time goes on.
+    /// The number of hashed bytes of an object, before simulated time goes on.
     pub fn hashing(&self, object: &str, done: u64, size: u64) {
         let share = 100.0 * done as f64 / size.max(1) as f64;
         let numbers = if self.is_narrow { NARROW_RUN_NUMBERS } else { RUN_NUMBERS };

@@ -1,4 +1,4 @@
-//! How fast something goes now: neither on average since it began, nor how fast it once went.
+//! The present rate of a transfer: neither its average, nor a past rate.
 
 use control::{Duration, Rate, Size, Time};
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// quarter of a second.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// A count of bytes that is looked at from time to time.
+/// A count of bytes that is read from time to time.
 #[derive(Debug, Default)]
 pub struct Recent {
     looks: VecDeque<(Time, u64)>,
@@ -21,7 +21,7 @@ impl Recent {
             self.looks.pop_front();
         }
         self.looks.push_back((now, bytes));
-        // From the last look at which it stood still: a pause before it is no part of the rate.
+        // From the last look before the count grew: a pause before it is no part of the rate.
         let mut steps = self.looks.iter().zip(self.looks.iter().skip(1));
         let ((since, before), _) = steps.find(|((_, a), (_, b))| a < b)?;
         Some(Rate::of(Size(bytes - before), now.since(*since)))
@@ -41,11 +41,11 @@ mod tests {
         let mut recent = Recent::default();
         assert_eq!(recent.look(at(0), 0), None);
         assert_eq!(recent.look(at(250), 0), None);
-        // 1 MB in a quarter of a second; what was idle before does not count.
+        // 1 MB in a quarter of a second; the idle time before does not count.
         assert_eq!(recent.look(at(500), 1_000_000), Some(Rate::from_mbps(32)));
         assert_eq!(recent.look(at(750), 1_500_000), Some(Rate::from_mbps(24)));
         assert_eq!(recent.look(at(1000), 2_250_000), Some(Rate::from_mbps(24)));
-        // Nothing more comes: 1.25 MB and 0.75 MB within the last second, then nothing.
+        // No more bytes: 1.25 MB and 0.75 MB within the last second, then none.
         assert_eq!(recent.look(at(1500), 2_250_000), Some(Rate::from_mbps(10)));
         assert_eq!(recent.look(at(1750), 2_250_000), Some(Rate::from_mbps(6)));
         assert_eq!(recent.look(at(2000), 2_250_000), None);

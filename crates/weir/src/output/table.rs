@@ -18,9 +18,9 @@ pub enum Align {
 pub struct Column {
     /// Its head, with the unit.
     pub head: Cow<'static, str>,
-    /// Where its texts stand.
+    /// The alignment of its texts.
     pub align: Align,
-    /// Columns of a higher rank go first when there is no room for all; those of rank 0 never go.
+    /// In a narrow terminal, columns of a higher rank are omitted first; those of rank 0 stay.
     pub rank: u8,
 }
 
@@ -67,7 +67,7 @@ impl Table {
         self.rows.push(texts.into_iter().map(|text| visible(&text)).collect());
     }
 
-    /// Takes the rows behind the first `most` away, and says how many they were.
+    /// Removes the rows behind the first `most`, and returns their number.
     pub fn cut(&mut self, most: usize) -> usize {
         let more = self.rows.len().saturating_sub(most);
         self.rows.truncate(most);

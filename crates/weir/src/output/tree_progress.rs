@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const BARS: usize = 4;
 /// Files of fewer bytes are over before a bar can be read.
 const LEAST: u64 = 1_000_000;
-/// Below this many columns there is no room for a bar beside the numbers.
+/// The number of columns below which a bar has no room beside the numbers.
 const NARROW: usize = 80;
 /// The columns of the numbers behind a name.
 const NUMBERS: usize = 64;
@@ -31,7 +31,7 @@ pub struct Moving<'a> {
     pub path: &'a str,
     /// Its size in bytes.
     pub size: u64,
-    /// Bytes that are there.
+    /// The present bytes.
     pub there: u64,
 }
 
@@ -54,7 +54,7 @@ impl TreeProgress {
         TreeProgress { multi, all, files: BTreeMap::new(), width }
     }
 
-    /// The bytes of all files and of those that are there, and the number of files.
+    /// Sets the bytes of all files, the present bytes, and the number of files.
     pub fn at(&mut self, total: u64, there: u64, files: u64) {
         self.all.set_length(total);
         self.all.set_position(there);

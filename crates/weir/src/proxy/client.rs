@@ -44,15 +44,15 @@ pub struct Limits {
 pub struct Reply {
     /// The status.
     pub status: u16,
-    /// Its headers, and those of redirects that led here, which it has not.
+    /// Its headers, and those of earlier redirects that it lacks.
     pub headers: HeaderMap,
-    /// The number of bytes of its body, if the origin says it.
+    /// The number of bytes of its body, if the origin states it.
     pub len: Option<u64>,
     /// Its body.
     pub body: Patient,
 }
 
-/// Why an origin has no answer, with the HTTP status that says so.
+/// The reason why an origin has no answer, with the HTTP status for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginError {
     /// 502, 503 or 504.
@@ -116,10 +116,10 @@ impl Client {
         &self.origin
     }
 
-    /// Requests a file, and follows redirects that are allowed.
+    /// Requests a file, and follows permitted redirects.
     ///
     /// # Errors
-    /// There is no answer, or it leads elsewhere.
+    /// The origin does not answer, or redirects elsewhere.
     pub fn get(&self, target: &str, fields: &[(HeaderName, String)]) -> Result<Reply, OriginError> {
         let mut address = self.origin.address(target).map_err(OriginError::bad)?;
         let mut passed = HeaderMap::new();
@@ -173,7 +173,7 @@ impl Client {
         for (field, value) in fields {
             request = request.header(field, value);
         }
-        // Redirects do not receive what is for the origin.
+        // Redirects do not receive the headers for the origin.
         if Site::of(address).is_some_and(|site| site == self.origin.site()) {
             for (field, value) in &self.limits.headers {
                 request = request.header(field, value);
@@ -253,7 +253,7 @@ fn tls_error(error: &ureq::Error) -> Option<&rustls::Error> {
     }
 }
 
-/// The reason why there is no TLS, and the next step.
+/// The reason why TLS fails, and the next step.
 fn reason(error: &rustls::Error) -> String {
     match error {
         rustls::Error::InvalidCertificate(why) => match why {
@@ -294,14 +294,14 @@ fn agent(origin: &Origin, limits: &Limits, tls: TlsConfig, idle: usize) -> Agent
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
-        // The environment's proxies would be asked for private addresses.
+        // Proxies of the environment would receive requests for private addresses.
         .proxy(None)
         .user_agent(concat!("weir/", env!("CARGO_PKG_VERSION")))
         .max_response_header_size(64 * 1024)
         .timeout_resolve(step)
         .timeout_connect(step)
         .timeout_recv_response(step)
-        // A body has no limit in all: `Patient` ends one that makes no progress.
+        // A body has no limit in all: `Patient` ends a body without progress.
         .timeout_per_read(step)
         .build();
     let allowed = Allowed::new(origin, &limits.redirects);
@@ -331,7 +331,7 @@ fn is_near(host: &str) -> bool {
     host == "localhost" || literal(host).is_some_and(|at| at.to_canonical().is_loopback())
 }
 
-/// The hosts that may be at private addresses: those that the user has named by their address, and
+/// The hosts with permitted private addresses: those that the user has named by their address, and
 /// the origin.
 #[derive(Debug)]
 struct Allowed {
@@ -392,7 +392,7 @@ impl Resolver for Checked {
     }
 }
 
-/// An address that any host of the Internet has, and none of this host or its network.
+/// An address of the public Internet, not of this host or its network.
 fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => is_public_v4(v4),

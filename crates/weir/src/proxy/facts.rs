@@ -1,4 +1,4 @@
-//! The state of a file at its origin, as its headers tell it, and the version that follows.
+//! The state of a file at its origin, by its headers, and the version derived from them.
 
 use hyper::header::{
     CONTENT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH,
@@ -13,7 +13,7 @@ use weir::http::ask::is_strong;
 const DIGEST: u64 = 1 << 62;
 /// See the Docker-Content-Digest header of the OCI distribution specification.
 const DIGEST_OF_CONTENT: HeaderName = HeaderName::from_static("docker-content-digest");
-/// Seconds since 1970 that are taken for a time: from 2001 to 2286.
+/// Numbers that count as seconds since 1970: from 2001 to 2286.
 const SECONDS: Range<u64> = 1_000_000_000..10_000_000_000;
 
 /// The headers that change with the content.
@@ -56,7 +56,7 @@ impl Validators {
         self.etag.as_deref().filter(|etag| is_strong(etag))
     }
 
-    /// The headers of a request that is answered without content if nothing has changed. None has
+    /// The headers of a request for an answer without content if nothing has changed. No header has
     /// the digest: HTTP has no condition for it.
     pub fn conditions(&self) -> Vec<(HeaderName, String)> {
         let etag = self.etag.clone().map(|etag| (IF_NONE_MATCH, etag));
@@ -129,15 +129,15 @@ fn first(digest: &[u8]) -> u64 {
 pub struct Extent {
     /// The first one.
     pub first: u64,
-    /// Their number, if the origin says it.
+    /// Their number, if the origin states it.
     pub len: Option<u64>,
-    /// Bytes of the file, if the origin says it.
+    /// Bytes of the file, if the origin states it.
     pub size: Option<u64>,
 }
 
 impl Extent {
-    /// Reads the headers of an answer with the status 200 or 206. `len`: Content-Length, if there
-    /// is one.
+    /// Reads the headers of an answer with the status 200 or 206. `len` is its Content-Length, if
+    /// any.
     ///
     /// # Errors
     /// They do not fit together, or the content is compressed. The text follows the origin's name.
@@ -159,7 +159,7 @@ impl Extent {
     }
 }
 
-/// The bytes of a part and the size of the whole, if the origin says both.
+/// The bytes of a part and the size of the whole, if the origin states both.
 fn content_range(headers: &HeaderMap) -> Option<(Range<u64>, u64)> {
     let text = headers.get(CONTENT_RANGE)?.to_str().ok()?.strip_prefix("bytes ")?;
     let (part, whole) = text.split_once('/')?;
@@ -169,7 +169,7 @@ fn content_range(headers: &HeaderMap) -> Option<(Range<u64>, u64)> {
     (first <= last && last < whole).then_some((first..last + 1, whole))
 }
 
-/// How long an answer may be used, in seconds, if the origin limits that.
+/// The time for which an answer may be used, in seconds, if the origin limits it.
 pub fn max_age(headers: &HeaderMap) -> Option<u64> {
     let fields = headers.get_all(hyper::header::CACHE_CONTROL).iter();
     let text = fields.filter_map(|field| field.to_str().ok()).map(str::to_ascii_lowercase);

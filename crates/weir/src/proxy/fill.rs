@@ -18,7 +18,7 @@ pub struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    /// One that has not begun.
+    /// A transfer that has not begun.
     pub fn new(source: &'a Source, object: &'a Object) -> Transfer<'a> {
         Transfer { source, object, stored: 0 }
     }
@@ -173,7 +173,7 @@ impl<'a> Transfer<'a> {
 }
 
 /// Reads the end of a body of known length: then the next request uses the same connection. The
-/// content is complete, whatever comes of it.
+/// content is complete whether or not this fails.
 fn read_end(body: Take<impl Read>) {
     if body.limit() == 0 {
         let _ = body.into_inner().read(&mut [0]);

@@ -11,7 +11,7 @@ pub const WITH_CONTENT: usize = 1;
 /// The number of files of one origin in each list. A file takes at most 32 kB besides its content.
 const MOST: [usize; 2] = [512, 1536];
 
-/// Two lists of files in the order of their last use. Nothing here takes time that grows with the
+/// Two lists of files in the order of their last use. No operation takes time that grows with the
 /// number of files.
 #[derive(Default)]
 pub struct Lists {
@@ -37,7 +37,7 @@ impl Lists {
         self.insert(name, Place { list, used, is_idle });
     }
 
-    /// Makes a file the one that was used last.
+    /// Makes a file the most recently used one.
     pub fn touch(&mut self, name: &Name) {
         if let Some(place) = self.remove(name) {
             let used = self.tick();
@@ -45,19 +45,19 @@ impl Lists {
         }
     }
 
-    /// Takes the idle file from a list that was not used for the longest time.
+    /// Takes the least recently used idle file of a list.
     pub fn take_oldest(&mut self, list: usize) -> Option<Name> {
         let name = self.idle[list].first_key_value().map(|(_, name)| name.clone())?;
         self.remove(&name);
         Some(name)
     }
 
-    /// There is no room for one file more.
+    /// True if the list has no room for one file more.
     pub fn is_full(&self, list: usize) -> bool {
         self.counts[list] >= MOST[list]
     }
 
-    /// There are more files than there is room for.
+    /// True if the list has more files than permitted.
     pub fn is_over(&self, list: usize) -> bool {
         self.counts[list] > MOST[list]
     }

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use weir::http::mirror::Described;
 
-/// A file of which there may be segments.
+/// A file whose segments may be available.
 #[derive(Clone, Debug)]
 pub struct Object {
     /// The number of its blocks.
@@ -83,7 +83,7 @@ pub struct Event {
 
 /// See [`Event`].
 pub enum News {
-    /// The answer to [`Task::Describe`], with the object if there is content.
+    /// The answer to [`Task::Describe`], with the object if it has content.
     Described(Box<Answered>),
     /// The object has not changed.
     Same(Duration),
@@ -95,20 +95,20 @@ pub enum News {
 pub struct Answered {
     /// The status and headers.
     pub described: Described,
-    /// The content, if there is any.
+    /// The content, if any.
     pub object: Option<Object>,
-    /// How long the answer may be used.
+    /// The time for which the answer may be used.
     pub fresh: Duration,
     /// The failure of the origin, for the user of the proxy.
     pub complaint: Option<String>,
-    /// There is no content because the proxy had no room. The origin may be asked again.
+    /// The content is missing because the proxy had no room. The origin may be asked again.
     pub is_busy: bool,
     /// The blocks of the object that come with this answer. [`News::Filled`] reports their end.
     pub coming: Range<u64>,
 }
 
 impl Answered {
-    /// Without a failure, and nothing comes.
+    /// Without a failure, and without coming content.
     pub fn new(described: Described, object: Option<Object>, fresh: Duration) -> Answered {
         let (complaint, is_busy, coming) = (None, false, 0..0);
         Answered { described, object, fresh, complaint, is_busy, coming }
@@ -120,7 +120,7 @@ impl Answered {
 pub enum Unfilled {
     /// The origin has another file now, or none.
     Changed(String),
-    /// The bytes are gone, and the origin is not asked for some of them alone.
+    /// The bytes are gone, and parts of this object are not requested alone.
     Evicted,
     /// The cache has no room now.
     Full(String),
@@ -133,12 +133,12 @@ pub enum Unfilled {
     },
 }
 
-/// The number of bytes of a block that are there, and the number of its origin.
+/// The number of present bytes of a block, and the number of its origin.
 pub type Progress = BTreeMap<Key, (usize, u64)>;
 
-/// The news of all threads, for the one that talks to the forwarder.
+/// The news of all threads, for the thread of the connection to the forwarder.
 pub struct Outbox {
-    /// The number of events is bounded by those of jobs and threads.
+    /// The numbers of jobs and threads bound the number of events.
     news: Mutex<(Vec<Event>, Progress)>,
     is_awake: AtomicBool,
     wake_up: OwnedFd,
@@ -154,7 +154,7 @@ impl Outbox {
         Ok(Outbox { news: Mutex::default(), is_awake: AtomicBool::new(false), wake_up })
     }
 
-    /// The event counter that is raised when there is news.
+    /// The event counter that is raised with news.
     ///
     /// # Errors
     /// The system has no descriptor left.
@@ -168,7 +168,7 @@ impl Outbox {
         self.wake();
     }
 
-    /// Reports that so many bytes of a block are there.
+    /// Reports the number of present bytes of a block.
     pub fn put_progress(&self, origin: usize, block: Key, filled: u64) {
         let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         news.1.insert(block, (origin, filled));
@@ -183,9 +183,9 @@ impl Outbox {
         }
     }
 
-    /// Takes all news. If there is none, it costs next to nothing.
+    /// Takes all news. It costs almost nothing if there is none.
     pub fn take(&self) -> Option<(Vec<Event>, Progress)> {
-        // Taken before the news: what is put meanwhile wakes again.
+        // Taken before the news: later news wake the loop again.
         let is_awake = self.is_awake.swap(false, Ordering::AcqRel);
         is_awake
             .then(|| std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner)))

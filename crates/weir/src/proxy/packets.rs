@@ -65,7 +65,7 @@ impl Maker {
         self.signer.encode_parts(&parts, &self.info, out);
     }
 
-    /// Appends the metadata, which are fresh for so long.
+    /// Appends the metadata, fresh for `freshness_ms`.
     pub fn metadata(&mut self, shape: &Shape<'_>, freshness_ms: u64, out: &mut Vec<u8>) {
         let name = rdr::metadata_name(shape.name.as_ref(), shape.version);
         self.facts(shape, &name, Some(&Component::segment(0)), freshness_ms, out);

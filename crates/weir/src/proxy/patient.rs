@@ -7,7 +7,7 @@ use std::io::{self, Read};
 /// The minimum rate of a body, in bytes per second. A thread waits for it.
 const LEAST: u64 = 1000;
 
-/// Ends a body that comes too slowly.
+/// Ends a body that arrives too slowly.
 pub struct Patient {
     body: Box<dyn Read + Send>,
     pace: Pace,

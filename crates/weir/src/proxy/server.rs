@@ -45,7 +45,7 @@ pub struct Counts {
     pub malformed: u64,
 }
 
-/// An origin, and the Interests for it. One origin takes nothing from another.
+/// An origin, and the Interests for it. Origins do not share resources.
 struct Share {
     origin: Origin,
     table: Table,
@@ -146,8 +146,8 @@ impl Server {
 
     /// Drops Interests whose lifetime is over. Called in periods of `every`.
     ///
-    /// Those that wait for an origin's answer get a Nack in the last periods of their lifetime, so
-    /// that a consumer that finds no version meanwhile knows that its Interests arrive.
+    /// Interests that wait for an origin's answer get a Nack in the last periods of their lifetime.
+    /// Then a consumer that finds no version meanwhile knows that its Interests arrive.
     pub fn expire(&mut self, now: Time, every: Duration) {
         let last = now + every + every;
         for share in &mut self.shares {

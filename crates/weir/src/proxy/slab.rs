@@ -1,4 +1,4 @@
-//! The content that has come from origins, in blocks on disk.
+//! Received content of origins, in blocks on disk.
 
 mod room;
 mod shares;
@@ -25,7 +25,7 @@ const BLOCK: u64 = SEGMENTS * transport::publish::SEGMENT_SIZE as u64;
 const FEWEST: u64 = 64;
 
 /// A file without a name, which ends with the program, and its blocks. The most recently used
-/// blocks stay, and those that are pinned. On a full disk, it is as large as the disk permits.
+/// blocks stay, and pinned ones. On a full disk, it is as large as the disk permits.
 pub struct Slab {
     file: File,
     store: Mutex<Store>,
@@ -36,7 +36,7 @@ pub struct Slab {
 struct Store {
     blocks: BTreeMap<Key, Block>,
     writers: Writers,
-    /// The blocks that are not pinned, by the time of their last use.
+    /// The unpinned blocks, by the time of their last use.
     order: BTreeMap<u64, Key>,
     free: Vec<u32>,
     /// Pages that the disk had no room for.
@@ -52,7 +52,7 @@ struct Store {
 #[derive(Default)]
 struct Block {
     pages: Vec<u32>,
-    /// Bytes from its beginning that are there.
+    /// The number of bytes that are written, from its beginning.
     filled: u64,
     /// A block with a pin keeps its pages.
     pins: usize,
@@ -62,7 +62,7 @@ struct Block {
 }
 
 impl Slab {
-    /// An empty one, of at most so many bytes, in a folder.
+    /// An empty one, of at most `bytes`, in a folder.
     ///
     /// # Errors
     /// No file can be made there.
@@ -83,7 +83,7 @@ impl Slab {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of bytes of the block that are there, from its beginning.
+    /// The number of written bytes of the block, from its beginning.
     pub fn filled(&self, key: Key) -> u64 {
         self.lock().blocks.get(&key).map_or(0, |block| block.filled)
     }
@@ -153,7 +153,7 @@ impl Slab {
         self.lock().writers.has(key)
     }
 
-    /// Keeps the bytes of a block, and those that come, until the pin is dropped.
+    /// Keeps the bytes of a block, present and future ones, until the pin is dropped.
     pub fn pin(self: &Arc<Self>, key: Key) -> Pin {
         self.lock().pin(key);
         Pin { slab: Arc::clone(self), key }
@@ -188,7 +188,7 @@ pub struct Filler {
 }
 
 impl Filler {
-    /// The number of bytes of the block that are there, from its beginning.
+    /// The number of written bytes of the block, from its beginning.
     pub fn filled(&self) -> u64 {
         self.pin.slab.filled(self.pin.key)
     }
@@ -318,7 +318,7 @@ impl Store {
         Ok(room)
     }
 
-    /// A page of an origin that has more than its share, for the writer of this block.
+    /// A page of an origin with more than its share, for the writer of this block.
     fn reclaim(&mut self, key: Key) -> Option<u32> {
         let blocks = &self.blocks;
         let taken = self
@@ -332,8 +332,7 @@ impl Store {
         self.free.pop()
     }
 
-    /// A page that the disk has room for, as far as is known. It is added to `new` if the disk has
-    /// not been asked for it.
+    /// A page. If the disk has not been asked for its room yet, the page is added to `new`.
     fn page(&mut self, new: &mut Vec<u32>) -> Option<u32> {
         loop {
             if let Some(page) = self.free.pop() {
@@ -371,8 +370,8 @@ impl Store {
         }
     }
 
-    /// Takes the pages of a block behind its bytes. The disk has no room for those that are new; if
-    /// none is, for none of them.
+    /// Takes the pages of a block behind its bytes. The disk has no room for pages of `new`; if
+    /// `new` is empty, for none of the pages.
     fn take_back(&mut self, key: Key, new: &[u32]) {
         self.is_disk_full = true;
         self.writers.set_busy(key, false);
@@ -513,7 +512,7 @@ mod tests {
     #[test]
     fn pages_of_many_places_are_one_block() {
         let slab = slab();
-        // Free pages alternate with those of other blocks.
+        // Free pages alternate with pages of other blocks.
         for n in 0..slab.capacity() / PAGE {
             slab.claim((n % 2, n)).unwrap().append(&[1; PAGE as usize]).unwrap();
         }
@@ -526,7 +525,7 @@ mod tests {
         assert!(read == content[5..]);
     }
 
-    /// Otherwise a full disk might have no room for the rest of it, which no eviction changes.
+    /// Otherwise a full disk might have no room for the rest of the page, and no eviction helps.
     #[test]
     fn a_page_has_all_of_its_room_from_its_first_byte() {
         use std::os::unix::fs::MetadataExt;
@@ -585,7 +584,7 @@ mod tests {
         assert_eq!((first(&slab, (0, 1)), first(&slab, (1, 0))), (Some(1), Some(9)));
         assert_eq!(slab.lock().made, made, "no other page is tried");
         drop(writer);
-        // All that is there is pinned, so the disk is tried again.
+        // All blocks are pinned, so the disk is tried again.
         let pins: Vec<_> = [(0, 1), (0, 2), (1, 0)].map(|key| slab.pin(key)).into();
         let mut writer = slab.claim((2, 0)).unwrap();
         slab.lock().free.clear();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// Bytes that are read at a time.
+/// The maximum number of bytes of one read.
 pub const READ: usize = 64 * 1024;
 
 /// The parts of the proxy that the threads of all origins use.
@@ -22,7 +22,7 @@ pub struct Common {
     pub outbox: Arc<Outbox>,
     /// The number of the next object.
     pub ids: Arc<AtomicU64>,
-    /// How long answers may be used at most.
+    /// The maximum time for which answers may be used.
     pub fresh: Duration,
 }
 

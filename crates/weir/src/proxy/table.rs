@@ -1,4 +1,4 @@
-//! The files of one origin that consumers have asked for, and what is known of them.
+//! The files of one origin that consumers have requested, and the proxy's knowledge of them.
 
 use super::facts::version_of_head;
 use super::lists::{Lists, WITH_CONTENT, WITHOUT_CONTENT};
@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use weir::http::mirror::{Described, Resource, head_name};
 
-/// Versions of a file that are remembered: transfers of the one before can end.
+/// The number of remembered versions of a file: transfers of the former version can end.
 const VERSIONS: usize = 2;
 /// Transfers of one file at a time.
 const TRANSFERS: usize = 4;
@@ -22,20 +22,20 @@ const TRANSFERS: usize = 4;
 const QUEUED: usize = 64;
 /// Blocks of the longest transfer of an origin that sends parts.
 const LONGEST: u64 = 16;
-/// After a failed transfer without progress, the origin is not asked for the file's bytes for this
-/// long. After a transfer that has found another file, it is not asked for the file at all.
+/// The pause after a failed transfer without progress, in which the origin is not asked for the
+/// file's bytes. If a transfer has found another file, the origin is not asked for the file at all.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The answer to an Interest.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Look {
-    /// Metadata of a version, fresh for so many milliseconds.
+    /// Metadata of a version, and the milliseconds for which it is fresh.
     Metadata(Facts, u64),
     /// The same under the name of the version.
     Root(Facts),
     /// A segment, with its content.
     Segment(Facts, u64, Vec<u8>),
-    /// There is none.
+    /// The proxy has none.
     Nack(NackReason),
     /// The origin is asked. The Interest waits for this.
     Wait(Place),
@@ -46,7 +46,7 @@ pub enum Look {
 pub enum Place {
     /// The origin's answer for the file of this number.
     Answer(u64),
-    /// So many bytes of a block.
+    /// The first bytes of a block, by their number.
     Bytes(Key, u64),
 }
 
@@ -101,11 +101,11 @@ struct Answer {
 struct Known {
     object: Object,
     running: Vec<Range<u64>>,
-    /// Blocks that are requested next.
+    /// Blocks to be requested next.
     queued: BTreeSet<u64>,
     /// The end of the latest transfer, and its length.
     latest: Range<u64>,
-    /// Nothing is asked for before this instant. Interests get this reason meanwhile.
+    /// The end of a pause in requests. Interests get this reason meanwhile.
     pause: Option<(Time, NackReason)>,
 }
 
@@ -126,7 +126,7 @@ impl Table {
         Table { files, lists, next: 0, slab, workers, failure: None }
     }
 
-    /// Notes a file that an Interest is for. Returns false if there is no room.
+    /// Notes a file of an Interest. Returns false if the table is full.
     pub fn note(
         &mut self,
         name: &Name,
@@ -154,8 +154,7 @@ impl Table {
         true
     }
 
-    /// Forgets the file of a list that was not used for the longest time, if no thread works for
-    /// it.
+    /// Forgets the least recently used file of a list, if no thread works for it.
     fn evict(&mut self, list: usize) -> bool {
         let Some(name) = self.lists.take_oldest(list) else { return false };
         for known in self.files.remove(&name).into_iter().flat_map(|file| file.objects) {
@@ -267,7 +266,7 @@ impl Answer {
         Some(Answer { described, is_busy, document, facts, until })
     }
 
-    /// A packet of the document. A segment may be of a document that is no longer fresh.
+    /// A packet of the document. A segment may belong to a document that is no longer fresh.
     fn look(&self, now: Time, part: Part) -> Option<Look> {
         let own = self.facts.version;
         let fresh = self.until.since(now.min(self.until));
@@ -336,11 +335,11 @@ impl File {
         self.objects.iter().find(|known| known.object.version == version)
     }
 
-    /// Why there is no content.
+    /// The reason for missing content.
     fn none(&self) -> Look {
         Look::Nack(match &self.answer {
             Some(answer) if answer.is_busy => NackReason::Congestion,
-            // A failing origin is as one that cannot be reached: another proxy may have the file.
+            // A failing origin is like an unreachable one: another proxy may have the file.
             Some(answer) if answer.described.status >= 500 => NackReason::NoRoute,
             _ => NackReason::None,
         })
@@ -376,8 +375,7 @@ impl File {
         }
     }
 
-    /// Adds a version, of which these blocks are coming. Returns the number of one that is
-    /// forgotten.
+    /// Adds a version with these coming blocks. Returns the number of a forgotten version.
     fn learn(&mut self, object: Object, coming: Range<u64>) -> Option<u64> {
         let old = self.objects.iter().position(|known| known.object.version == object.version);
         let (mut known, mut forgotten) = match old.map(|at| self.objects.remove(at)) {

@@ -1,4 +1,4 @@
-//! Interests that are not answered yet, and the memory that they may take.
+//! Unanswered Interests, and the limits of their memory.
 
 use super::slab::Pin;
 use super::table::Place;
@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Bytes of the Interests of one origin that are not answered yet.
+/// The maximum number of bytes of the unanswered Interests of one origin.
 const MOST_OF_ORIGIN: usize = 8_000_000;
-/// Bytes of those for one of its files: the others have room, however slowly this one comes.
+/// The same for one of its files: the others have room, however slowly this one comes.
 const MOST_OF_FILE: usize = 2_000_000;
 /// Bytes that an Interest takes besides its packet and names.
 const OVERHEAD: usize = 384;
 
-/// An Interest that is not answered yet.
+/// An unanswered Interest.
 pub struct Pending {
     /// The header of its answer.
     pub header: LpHeader,
@@ -102,13 +102,13 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Adds an Interest. One that is repeated takes the place of the one before.
+    /// Adds an Interest. A repeated one replaces the one before.
     pub fn insert(&mut self, place: Place, pending: Pending) {
         let request = (pending.wanted, pending.header.pit_token.to_vec());
         self.entries.insert((place, request), pending);
     }
 
-    /// Moves the Interests at these places to a queue. The others cost nothing.
+    /// Moves the Interests at these places to a queue. The others take no time.
     pub fn release(&mut self, places: Range<Place>, queue: &mut impl Extend<Pending>) {
         let begin = (places.start, (Wanted::FIRST, Vec::new()));
         let end = (places.end, (Wanted::FIRST, Vec::new()));
@@ -118,8 +118,8 @@ impl Waiting {
         }
     }
 
-    /// Takes those that wait for an answer of the origin, and whose lifetime ends at this instant
-    /// or before.
+    /// Takes the Interests that wait for an answer of the origin, and whose lifetime ends at this
+    /// instant or before.
     pub fn take_unanswered(&mut self, end: Time) -> Vec<Pending> {
         let answers = (Place::Answer(0), (Wanted::FIRST, Vec::new()))..;
         let entries = self.entries.range(answers);
@@ -171,7 +171,7 @@ mod tests {
         })
     }
 
-    /// The segments of the Interests that are released.
+    /// The segments of the released Interests.
     fn released(waiting: &mut Waiting, places: Range<Place>) -> Vec<u64> {
         let mut queue = Vec::new();
         waiting.release(places, &mut queue);

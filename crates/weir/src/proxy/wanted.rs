@@ -7,7 +7,7 @@ use weir::http::mirror::is_head;
 /// A packet of a file, or of the document about its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Wanted {
-    /// It is one of the document.
+    /// True if it belongs to the document of the headers.
     pub of_head: bool,
     /// The packet.
     pub part: Part,

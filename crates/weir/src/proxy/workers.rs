@@ -19,11 +19,11 @@ use weir::http::mirror::{Described, LONGEST_PART};
 /// Requests for one origin that wait for a thread.
 const MOST_WAITING: usize = 1024;
 /// The maximum number of bytes of a file that has to come in one answer, because the origin does
-/// not tell its versions apart. It takes at most a quarter of the cache, too.
+/// not distinguish its versions. It takes at most a quarter of the cache, too.
 const MOST_WHOLE: u64 = 64_000_000;
 /// The maximum number of bytes of a file.
 const LARGEST: u64 = 1 << 50;
-/// How long a failure is remembered.
+/// The time for which a failure is remembered.
 const FAILURE: Duration = Duration::from_secs(1);
 
 /// The threads of one origin: a slow one takes none from others.
@@ -208,13 +208,13 @@ impl Shared {
         let slab = &self.source.common.slab;
         let is_there = slab.filled((id, 0)) == object.len_of(0);
         let writer = if is_there { None } else { slab.claim_for((id, 0), self.claim(false)) };
-        // An answer that is no part has all blocks.
+        // An answer with the whole file has all blocks.
         let last = if has_ranges { 1 } else { object.blocks() };
         let coming = writer.as_ref().map_or(0..0, |_| 0..last);
         let answered = Answered::new(described, Some(object.clone()), fresh);
         self.answered(&job.key, Answered { coming: coming.clone(), ..answered });
         if let Some(writer) = writer {
-            // The answer has been reported; from here on, only bytes can be missing.
+            // The answer has been reported; only bytes can be missing now.
             let body = body.take(extent.len.unwrap_or(u64::MAX));
             let result = Transfer::new(&self.source, &object).begin(coming.clone(), writer, body);
             self.put(&job.key, News::Filled { id, blocks: coming, result });
@@ -276,7 +276,7 @@ impl Shared {
         let id = self.next_id();
         let (mut version, mut size) = (ContentVersion::new(segment_size), 0);
         let block_size = SEGMENTS * segment_size;
-        // Blocks keep their content until all of it is there.
+        // Blocks keep their content until the whole file has come.
         let mut writers = Vec::new();
         let mut buffer = vec![0; READ];
         loop {

@@ -5,13 +5,13 @@ use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
-/// How long a connection by TCP may take.
+/// The time limit for a connection by TCP.
 const CONNECTING: Duration = Duration::from_secs(1);
 
 /// The reports of the network about a peer.
 pub struct Probe {
-    /// By UDP: an empty datagram was sent, of which the peer makes no face. Only an error can come
-    /// back. A connection by TCP shows at once what there is.
+    /// By UDP: an empty datagram was sent, for which the peer creates no face. The only possible
+    /// answer is an error. A connection by TCP shows its result at once.
     socket: Option<UdpSocket>,
     error: Option<io::Error>,
 }
@@ -30,7 +30,7 @@ impl Probe {
         }
     }
 
-    /// Takes what the network has reported by now.
+    /// Takes the error that the network has reported, if any.
     pub fn look(&mut self) {
         if let Some(Ok(Some(error))) = self.socket.as_ref().map(UdpSocket::take_error) {
             self.error = Some(error);
@@ -46,12 +46,12 @@ impl Probe {
         });
     }
 
-    /// True if nothing at the peer receives, or it cannot be reached.
+    /// True if no program receives at the peer, or the peer cannot be reached.
     pub fn is_rejected(&self) -> bool {
         self.error.is_some()
     }
 
-    /// The state of the peer, which has sent nothing.
+    /// The state of a silent peer.
     pub fn reason(&self) -> String {
         match &self.error {
             Some(error) if error.kind() == ErrorKind::ConnectionRefused => {

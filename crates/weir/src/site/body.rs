@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Bytes of a file that are in memory for a client.
+/// The number of bytes of a file in memory for a client.
 const PIECE: usize = 64 * 1024;
 
 /// A body.

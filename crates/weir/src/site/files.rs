@@ -1,4 +1,4 @@
-//! The files below one folder, by the paths of URLs, and nothing else of the disk.
+//! The files below one folder, by the paths of URLs, and no other files of the disk.
 
 use crate::exit::{Failure, Kind};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
@@ -46,8 +46,8 @@ impl SiteFiles {
         Ok(SiteFiles { root })
     }
 
-    /// The file at the path of a URL; `None` if there is none. Links may lead to other files of the
-    /// folder only.
+    /// The file at the path of a URL, if it exists. Links may lead only to other files of the
+    /// folder.
     pub fn get(&self, path: &str) -> Option<Found> {
         let inner = path.strip_prefix('/')?;
         let is_folder = inner.is_empty() || inner.ends_with('/');
@@ -70,8 +70,8 @@ impl SiteFiles {
     }
 }
 
-/// Returns `true` for a name as files of the documentation have them. None of these needs to be
-/// encoded in a URL, so nothing has to be decoded.
+/// Returns `true` for a name in the form of the documentation's files. Such a name needs no
+/// encoding in a URL, so nothing has to be decoded.
 fn is_plain(part: &str) -> bool {
     !part.is_empty()
         && !part.starts_with('.')

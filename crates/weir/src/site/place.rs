@@ -14,7 +14,7 @@ const BUILT: &str = "site";
 /// The folder of the documentation.
 ///
 /// # Errors
-/// There is none, with where to get it.
+/// The documentation is not installed. The message has the place to get it.
 pub fn find(given: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(folder) = given {
         if has_site(folder) {

@@ -20,7 +20,7 @@ use weir::http::media::media_type;
 
 /// A connection is closed after this time.
 const LONGEST: Duration = Duration::from_secs(60);
-/// How long a signal may go unnoticed.
+/// The time for which a signal may go unnoticed.
 const LOOK: Duration = Duration::from_millis(100);
 /// Characters of a path that an answer repeats.
 const SHOWN: usize = 200;
@@ -35,7 +35,7 @@ const POLICY: &str = "default-src 'self'; script-src 'self' 'unsafe-inline'; sty
 /// Answers until a signal comes.
 ///
 /// # Errors
-/// The system has nothing left to wait with.
+/// The system has no resources for waiting.
 pub fn serve(files: SiteFiles, listener: TcpListener, stop: &Stop) -> Result<(), Failure> {
     serve_until(files, listener, stop)
         .map_err(|error| Failure::new(Kind::Failed, format!("cannot serve: {error}")))

@@ -1,4 +1,4 @@
-//! Single packets, asked for by their own name and from the history of a group in turn.
+//! Single packets, requested by their own name and from the history of a group in turn.
 
 use super::kept::{in_history, unpacked};
 use super::turns::Turns;
@@ -20,23 +20,24 @@ const LIFETIME: Duration = Duration::from_secs(1);
 const ATTEMPT: Duration = Duration::from_millis(500);
 /// The pause after a Nack for both names: a route may be on its way.
 const PAUSE: Duration = Duration::from_millis(300);
-/// Packets that are asked for at a time.
+/// The number of packets that are requested at a time.
 const AT_ONCE: usize = 16;
-/// Places among those that are reserved for publications that their sender no longer keeps: later
-/// publications of the stream wait for these.
+/// The number of these places that are reserved for publications that their sender no longer keeps:
+/// later publications of the stream wait for these.
 const AT_ONCE_GONE: usize = 2;
-/// Places up to which sources that do not answer get those that others do not need.
+/// The number of places up to which silent sources may use places that others do not need.
 const AT_ONCE_UNANSWERED: usize = 12;
-/// Packets that are asked for, or wait for their turn. With more, those of the source with the most
-/// make room. A full vector has about 130 streams, each with up to three windows of 64 numbers.
+/// The maximum number of packets that are requested or wait for their turn. Beyond it, packets of
+/// the source with the most make room. A full vector has about 130 streams, each with up to three
+/// windows of 64 numbers.
 const MOST: usize = 32_768;
-/// Wanted certificates for which only sync Interests wait. Any sender can name one that does not
-/// exist.
+/// The maximum number of certificates for which only sync Interests wait. Any sender can name a
+/// certificate that does not exist.
 const MOST_UNKNOWN: usize = 64;
-/// Sources that are remembered as not answering.
+/// The maximum number of sources that are remembered as silent.
 const MOST_UNANSWERED: usize = 1_024;
 
-/// Wants in the order of their importance.
+/// Classes of wanted packets, in the order of their importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     /// Publications that their sender has announced, and certificates that publications wait for.
@@ -52,7 +53,7 @@ enum Class {
 impl Class {
     const ALL: [Class; 4] = [Class::Live, Class::Old, Class::Gone, Class::Unknown];
 
-    /// How many of them are asked for at a time.
+    /// The number of names that are requested at a time.
     fn most(self) -> usize {
         match self {
             Class::Live => AT_ONCE,
@@ -71,15 +72,15 @@ impl Class {
     }
 }
 
-/// The packets that are wanted.
+/// The wanted packets.
 pub struct Asker {
     history: Name,
     wanted: BTreeMap<Name, Want>,
-    /// The names whose turn it is: few, whatever is wanted.
+    /// The names that are being requested: few, whatever the number of wanted ones.
     asked: BTreeSet<Name>,
     /// Names whose turn has not come, by their class.
     queues: [Turns; 4],
-    /// Sources of which the last turn brought nothing. Packets of others come first.
+    /// Sources whose last turn had no answer. Packets of others come first.
     unanswered: BTreeSet<Name>,
     given_up: VecDeque<Name>,
     /// No publication gets its next turn.
@@ -104,14 +105,14 @@ impl Want {
         self.attempts == if is_history { ATTEMPTS_GONE } else { 1 }
     }
 
-    /// Its turn has brought nothing.
+    /// True if its turn has had no answer.
     fn is_over(&self, now: Time) -> bool {
         self.again_at <= now && self.attempts > 0 && self.attempts.is_multiple_of(ATTEMPTS_OF_TURN)
     }
 }
 
 impl Asker {
-    /// Nothing is wanted yet. `history` is the prefix of the group's history.
+    /// Without wanted packets. `history` is the prefix of the group's history.
     pub fn new(history: Name, rng: Rng) -> Asker {
         Asker {
             history,
@@ -125,8 +126,8 @@ impl Asker {
         }
     }
 
-    /// While it is paused, only packets whose turn it is are asked for, and certificates that sync
-    /// Interests name.
+    /// While it is paused, only packets whose turn has begun are requested, and certificates that
+    /// sync Interests name.
     pub fn pause(&mut self, is_paused: bool) {
         self.is_paused = is_paused;
     }
@@ -194,9 +195,8 @@ impl Asker {
         true
     }
 
-    /// Gives up a packet whose turn has not come, for another one of this class and source: one
-    /// that is less important, or of a source that has more of them. So no source keeps others
-    /// out.
+    /// Gives up a packet whose turn has not come, for another one of this class and source: a less
+    /// important one, or one of a source with more packets. So no source keeps others out.
     fn makes_room(&mut self, class: Class, source: &Name) -> bool {
         for other in Class::ALL.into_iter().rev().filter(|other| *other >= class) {
             let queue = &mut self.queues[other as usize];
@@ -234,7 +234,7 @@ impl Asker {
         self.unanswered.remove(prefix);
     }
 
-    /// Takes a packet that was wanted: its name as it was asked for, and the packet itself.
+    /// Takes a wanted packet. Returns the name by which it was requested, and the packet.
     pub fn receive(&mut self, data: &Data<'_>) -> Option<(Name, Bytes)> {
         let is_history = data.name().starts_with(self.history.as_ref());
         let data = match is_history {
@@ -295,7 +295,7 @@ impl Asker {
         }
     }
 
-    /// Requests everything that is missing again, over a new connection.
+    /// Requests all missing packets again, over a new connection.
     pub fn restart(&mut self, now: Time) {
         for want in self.wanted.values_mut() {
             // The routes of others may be on their way, and these have one Interest by each name.
@@ -373,8 +373,8 @@ impl Asker {
         None
     }
 
-    /// Ends the turns that have brought nothing: other packets come first, before the next turn of
-    /// the same one.
+    /// Ends turns without an answer: other packets come first, before the next turn of the same
+    /// one.
     fn end_turns(&mut self, now: Time) {
         let asked = self.asked.iter();
         let over =
@@ -386,7 +386,7 @@ impl Asker {
             if self.unanswered.len() >= MOST_UNANSWERED {
                 self.unanswered.pop_first();
             }
-            // One whose sender keeps it no longer says nothing about the others of that sender.
+            // A missing publication that its sender no longer keeps shows nothing about the others.
             if want.class != Class::Gone {
                 self.unanswered.insert(source.clone());
             }
@@ -399,7 +399,7 @@ impl Asker {
         }
     }
 
-    /// A packet that was requested without success.
+    /// A packet whose requests had no success.
     pub fn poll_given_up(&mut self) -> Option<Name> {
         self.given_up.pop_front()
     }

@@ -8,8 +8,8 @@ use packet::{Data, Name, NameRef};
 use sync::wire;
 
 impl Participant {
-    /// Takes a verified answer without content in place of a publication. A member speaks for the
-    /// streams under its identity, whatever else its key may sign.
+    /// Takes a verified answer without content in place of a publication. A member makes statements
+    /// about the streams under its identity only, even if its key may sign other names.
     pub(super) fn gone(&mut self, now: Time, wanted: Name, data: &Data<'_>, key: &Name) {
         let meant = wire::parse_publication(wanted.as_ref(), &self.group);
         let signer = wire::identity(key);
@@ -21,7 +21,7 @@ impl Participant {
             return self.count_wrong(now, wanted, why);
         };
         match statement::low(data) {
-            // Of another program: it does not have this one, and says nothing about others.
+            // Of another program: it does not have this one, and may have others.
             None if data.name() == wanted.as_ref() => self.ask_gone(now, &wanted),
             Some(low) if seq < low => {
                 let asked = self.streams.gone(&stream, low);
@@ -30,8 +30,8 @@ impl Participant {
                 }
                 self.wanting.insert(stream);
                 if !asked.contains(&seq) {
-                    // It was known, and asked for again: a wrong packet came from elsewhere, or
-                    // the search is repeated.
+                    // It was known, and requested again: a wrong packet came from elsewhere, or the
+                    // search is repeated.
                     self.ask_gone(now, &wanted);
                 }
             }
@@ -42,8 +42,8 @@ impl Participant {
         }
     }
 
-    /// Asks for a publication that its member keeps no longer. Without room for it, it counts as
-    /// one that could not be fetched, so that later ones do not wait for it.
+    /// Requests a publication that its member no longer keeps. If no request has room, it counts
+    /// as missing, so that later ones do not wait for it.
     pub(super) fn ask_gone(&mut self, now: Time, wanted: &Name) {
         if !self.asker.ask_gone(now, wanted.clone()) {
             self.absent(wanted);

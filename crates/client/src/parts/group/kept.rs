@@ -1,4 +1,4 @@
-//! The packets that a member keeps and serves: its own publications, and those of others as
+//! The packets that a member keeps and serves: its own publications, and publications of others as
 //! history.
 
 use super::statement;
@@ -15,7 +15,7 @@ pub const MOST_BYTES: usize = 8_000_000;
 /// The bound of certificates. They have their own, so that no number of publications displaces
 /// them.
 const MOST_CERTIFICATES: usize = 256;
-/// How long caches may answer with a packet of history. The packet in it never changes.
+/// The time for which caches may answer with a packet of history. The packet in it never changes.
 const FRESHNESS_MS: u64 = 10_000;
 
 /// Verified packets by name. A clone shares them.
@@ -30,10 +30,10 @@ struct Packets {
     own: Order,
     others: Order,
     certificates: Order,
-    /// Own publications that no other member has fetched, and the number of those that had to go.
+    /// Own publications that no other member has fetched, and the number of those that made room.
     unfetched: BTreeSet<Name>,
     lost: usize,
-    /// The first own publication that is kept, and the statement about those before it.
+    /// The first kept own publication, and the statement about those before it.
     gone: Option<(u64, Bytes)>,
 }
 
@@ -66,7 +66,7 @@ impl Order {
 }
 
 impl Packets {
-    /// Adds a packet that is not there yet. The oldest ones of its kind make room.
+    /// Adds a packet, unless it is kept already. The oldest ones of its kind make room.
     fn add(&mut self, packet: Bytes, kind: impl Fn(&mut Packets) -> &mut Order) -> Option<Name> {
         let name = Data::decode(&packet).ok()?.name().to_name();
         if self.by_name.contains_key(&name) {
@@ -88,7 +88,7 @@ pub fn history(group: &Name) -> Name {
     group.clone().with(&Component::keyword(b"history"))
 }
 
-/// The name by which members are asked for a packet: `GROUP/32=history/NAME`.
+/// The name by which members request a packet from each other: `GROUP/32=history/NAME`.
 #[must_use]
 pub fn in_history(history: &Name, name: NameRef<'_>) -> Name {
     let mut whole = history.clone();
@@ -104,7 +104,7 @@ pub fn unpacked<'a>(history: &Name, data: &Data<'a>) -> Option<Data<'a>> {
 }
 
 impl Kept {
-    /// Nothing, for a group. At most `own` publications of this member are kept.
+    /// Without packets, for a group. At most `own` publications of this member are kept.
     #[must_use]
     pub fn new(group: &Name, own: usize) -> Kept {
         let packets = Packets {
@@ -129,7 +129,7 @@ impl Kept {
         };
     }
 
-    /// Keeps a certificate of this member, which nothing displaces.
+    /// Keeps a certificate of this member, which is never displaced.
     pub fn pin(&self, packet: Bytes) {
         let Ok(data) = Data::decode(&packet) else { return };
         let name = data.name().to_name();
@@ -161,7 +161,7 @@ impl Kept {
         self.lock().unfetched.len()
     }
 
-    /// The number of own publications that are kept: the last ones.
+    /// The number of kept own publications, which are the last ones.
     #[must_use]
     pub fn own(&self) -> usize {
         self.lock().own.names.len()
@@ -176,8 +176,7 @@ impl Kept {
         }
     }
 
-    /// Takes note of a frame that was handed to the connection: an own publication in it counts as
-    /// fetched.
+    /// Notes a frame that was handed to the connection: an own publication in it counts as fetched.
     pub fn sent(&self, frame: &[u8]) {
         let Ok(link) = LpPacket::decode(frame) else { return };
         if link.nack().is_none()
@@ -294,7 +293,7 @@ mod tests {
         for i in 0..2_000 {
             kept.keep(packet(&format!("/large/{i}"), 8_000));
         }
-        // Those of others displace no own ones.
+        // Publications of others displace no own ones.
         assert!(asked(&mut kept, "/own/0", false).is_none());
         assert!(asked(&mut kept, "/own/1", false).is_some());
         assert!(asked(&mut kept, "/own/2", false).is_some());

@@ -8,8 +8,8 @@ use packet::Name;
 const STRATEGY: &str = "/localhost/nfd/strategy/multicast";
 
 /// Registers the group and the other prefixes of a member, and chooses the group's strategy.
-/// Without the other prefixes, members that are here answer in place of this one. Returns a line if
-/// the strategy may not be chosen.
+/// Without the other prefixes, present members answer in place of this one. Returns a line if the
+/// strategy may not be chosen.
 ///
 /// # Errors
 /// The forwarder rejects the group's prefix, or does not answer.

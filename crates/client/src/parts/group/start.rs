@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-/// A recorded second that is further ahead is of a clock that was set back: no start is near it.
+/// A recorded second further ahead comes from a clock that was set back: no start is near it.
 const AHEAD_S: u64 = 60;
 
 /// A second after `now_s`, in seconds since 1970, that no other start of this member has. And a

@@ -9,7 +9,8 @@ use packet::{Bytes, Component, ContentType, Data, DataBuf, Name, NameRef};
 use security::Signer;
 use sync::{Stream, wire};
 
-/// How long caches may answer with it. Another member may have the publication as history.
+/// The time for which caches may answer with it. Another member may have the publication as
+/// history.
 const FRESHNESS_MS: u64 = 10_000;
 
 /// The statement of a stream's member that it keeps no publication before `low`, which is at least
@@ -30,8 +31,8 @@ fn packet(name: Name, content: Bytes) -> DataBuf {
     }
 }
 
-/// The answer to an Interest for this name, with the statement; `None` if it says nothing about
-/// that name.
+/// The answer to an Interest for this name, with the statement; `None` if the statement is not
+/// about that name.
 pub fn answer(statement: &Bytes, name: NameRef<'_>) -> Option<Bytes> {
     let data = Data::decode(statement).ok()?;
     if data.name() == name {

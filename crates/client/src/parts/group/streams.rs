@@ -6,17 +6,17 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use sync::{Stream, Update};
 
-/// Publications of a stream that a member keeps: no more need be asked for.
+/// The number of publications of a stream that a member keeps: no more need be requested.
 const MOST_KEPT: u64 = super::kept::MOST_PACKETS as u64;
-/// Publications of a stream that are asked for at a time. The others are a range of numbers, so a
-/// claim takes no memory.
+/// The number of publications of a stream that are requested at a time. The others are a range of
+/// numbers, so a claim takes no memory.
 const WINDOW: usize = 64;
 /// Bytes of publications that wait for earlier ones, of all streams.
 const MOST_HELD: usize = 4_000_000;
-/// Publications of a stream that are asked for at a time if its member keeps them no longer. When
-/// so many in succession are nowhere else, no earlier ones are asked for.
+/// The number of publications of a stream that are requested at a time if its member no longer
+/// keeps them. If this number in succession are nowhere else, no earlier ones are requested.
 const PROBES: usize = 8;
-/// How often publications that could not be fetched are asked for in a row.
+/// The number of rounds in a row in which a missing publication is requested.
 const ROUNDS: u8 = 3;
 /// The time until each round after those: their member may be back, or an old vector was repeated.
 const REST: Duration = Duration::from_secs(60);
@@ -30,7 +30,7 @@ pub struct Arrival {
     pub key: Name,
 }
 
-/// A publication that is next in its stream.
+/// The next publication of its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Released {
     /// Its number.
@@ -46,7 +46,7 @@ pub struct Released {
 /// The result of an arrival, or of an absence.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The publications that are next.
+    /// The next publications.
     pub released: Vec<Released>,
     /// Publications that could not be fetched: the first, the last, and their count.
     pub missing: Option<(u64, u64, u64)>,
@@ -54,7 +54,7 @@ pub struct Outcome {
 
 /// The streams of a group; their number is bounded by the state vector.
 pub struct Streams {
-    /// Publications that are fetched of a stream that began before this member joined, in the
+    /// The number of publications to fetch of a stream that began before this member joined, in the
     /// second `joined`.
     history: u64,
     joined: u64,
@@ -71,21 +71,21 @@ struct Incoming {
     is_current: bool,
     /// The last publication that its member has claimed itself; 0 without one.
     confirmed: u64,
-    /// The first and the last publication that are still to be asked for.
+    /// The first and the last publication still to be requested.
     wanted: Option<(u64, u64)>,
-    /// The first publication that was ever wanted.
+    /// The first wanted publication of all.
     first: Option<u64>,
-    /// Those that its member keeps no longer.
+    /// The publications that its member no longer keeps.
     gone: Gone,
-    /// Publications that were asked for, or have arrived and wait for earlier ones.
+    /// Publications that were requested, or have arrived and wait for earlier ones.
     pending: BTreeMap<u64, Option<Arrival>>,
-    /// Publications that were given up, and are asked for again. Others do not wait for them.
+    /// Publications that were given up, and are requested again. Others do not wait for them.
     late: BTreeSet<u64>,
-    /// The latest publications that were released.
+    /// The latest released publications.
     seen: BTreeSet<u64>,
     /// Publications that could not be fetched.
     missing: BTreeMap<u64, Tries>,
-    /// Those of them that are not reported yet.
+    /// The missing ones that are not reported yet.
     unreported: BTreeSet<u64>,
     /// They are reported at the next opportunity.
     is_report_due: bool,
@@ -93,19 +93,19 @@ struct Incoming {
     skipped: Option<(u64, u64)>,
 }
 
-/// The publications that the stream's member keeps no longer, and that are asked for elsewhere.
+/// The publications that the stream's member no longer keeps, and that are requested elsewhere.
 #[derive(Default)]
 struct Gone {
     /// The member keeps no publication before this one.
     low: u64,
-    /// The first and the last of those that are still to be asked for, the last ones first: others
-    /// probably keep those.
+    /// The first and the last of those still to be requested, the last ones first: others probably
+    /// keep those.
     wanted: Option<(u64, u64)>,
     /// The first and the last that have been noted as such.
     noted: Option<(u64, u64)>,
-    /// Those of them that were given up since one has arrived.
+    /// The number of those given up since one has arrived.
     in_vain: usize,
-    /// Publications that are not asked for any more. They were counted as missing.
+    /// Publications that are no longer requested. They were counted as missing.
     ended: BTreeSet<u64>,
 }
 
@@ -117,7 +117,7 @@ struct Tries {
 }
 
 impl Tries {
-    /// It has not been asked for again, and is not to be at once.
+    /// True if it has not been requested again, and is not to be at once.
     fn is_new_rest(&self) -> bool {
         self.rounds >= ROUNDS && self.next == Time::ZERO
     }
@@ -160,8 +160,8 @@ impl Streams {
         }
     }
 
-    /// Takes an update. [`Streams::next_wanted`] has the numbers to ask for then. Returns those
-    /// that were asked for by the claims of others, and that the member has claimed itself now.
+    /// Takes an update. Then [`Streams::next_wanted`] has the numbers to request. Returns those
+    /// that were requested by the claims of others, and that the member has claimed itself now.
     pub fn update(&mut self, update: &Update) -> Vec<u64> {
         let (history, joined) = (self.history, self.joined);
         let line = self.all.entry(update.stream.clone()).or_default();
@@ -178,19 +178,19 @@ impl Streams {
         claimed.filter(|(_, arrival)| arrival.is_none()).map(|(seq, _)| *seq).collect()
     }
 
-    /// The next publication of a stream to ask for, and whether only others have claimed it. There
-    /// is none while many are asked for.
+    /// The next publication of a stream to request, and true if only others have claimed it. `None`
+    /// while many are requested.
     pub fn next_wanted(&mut self, stream: &Stream) -> Option<(u64, bool)> {
         self.all.get_mut(stream)?.next_wanted()
     }
 
-    /// The next publication that its member keeps no longer, and that is asked for elsewhere.
+    /// The next publication that its member no longer keeps, and that is requested elsewhere.
     pub fn next_gone(&mut self, stream: &Stream) -> Option<u64> {
         self.all.get_mut(stream)?.next_gone()
     }
 
-    /// Takes back a publication that [`Streams::next_wanted`] returned last, and that cannot be
-    /// asked for now.
+    /// Takes back the last publication that [`Streams::next_wanted`] returned, because it cannot be
+    /// requested now.
     pub fn put_back(&mut self, stream: &Stream, seq: u64) {
         if let Some(line) = self.all.get_mut(stream)
             && line.pending.get(&seq) == Some(&None)
@@ -201,7 +201,7 @@ impl Streams {
     }
 
     /// The stream's member has stated that it keeps no publication before `low`. Returns those that
-    /// were asked of it, and need not be any more.
+    /// need not be requested from it any more.
     pub fn gone(&mut self, stream: &Stream, low: u64) -> Vec<u64> {
         self.all.get_mut(stream).map(|line| line.gone(low)).unwrap_or_default()
     }
@@ -240,7 +240,7 @@ impl Streams {
         self.release(stream)
     }
 
-    /// Takes the publications that wait for no earlier one, and those that are to be reported.
+    /// Takes the publications that wait for no earlier one, and those to be reported.
     pub fn release(&mut self, stream: &Stream) -> Outcome {
         let Some(line) = self.all.get_mut(stream) else { return Outcome::default() };
         let outcome = line.release();
@@ -249,8 +249,7 @@ impl Streams {
         outcome
     }
 
-    /// The publications of a member that could not be fetched and are asked for again, now that it
-    /// is here.
+    /// The missing publications of a member that are requested again, now that the member is here.
     pub fn again(&mut self, now: Time, of: impl Fn(&Stream) -> bool) -> Vec<(Stream, u64)> {
         let mut asked = Vec::new();
         for (stream, line) in self.all.iter_mut().filter(|(stream, _)| of(stream)) {
@@ -282,11 +281,11 @@ fn size(arrival: &Arrival) -> usize {
 }
 
 impl Incoming {
-    /// Notes the publications of an update that are to be asked for. `is_earlier`: the stream began
+    /// Notes the publications of an update that are to be requested. `is_earlier`: the stream began
     /// before this member joined.
     fn want(&mut self, update: &Update, history: u64, is_earlier: bool) {
         let (least, high) = (update.low.max(1), update.high);
-        // Of a stream that is known, publications may be missing since a division of the network.
+        // Publications of a known stream may be missing since a division of the network.
         let is_all = update.is_confirmed && !(is_earlier && self.confirmed == 0);
         let fetched = if is_all { MOST_KEPT } else { history };
         let mut low = least.max(first_of(high, fetched));
@@ -340,7 +339,7 @@ impl Incoming {
         asked
     }
 
-    /// Divides what is wanted into publications that the member keeps, and others.
+    /// Divides the wanted publications into those that the member keeps, and others.
     fn divide(&mut self) {
         if let Some((first, last)) = self.wanted
             && first < self.gone.low
@@ -350,7 +349,7 @@ impl Incoming {
         }
     }
 
-    /// Notes publications that are to be asked for elsewhere, unless they were noted before.
+    /// Notes publications to be requested elsewhere, unless they were noted before.
     fn look_elsewhere(&mut self, first: u64, last: u64) {
         let noted = self.gone.noted;
         let (from, to) = noted.unwrap_or((first, last));
@@ -374,7 +373,7 @@ impl Incoming {
         self.gone.wanted = Some((low, last));
     }
 
-    /// Adds publications before those that were noted.
+    /// Adds publications before the noted ones.
     fn look_for_earlier(&mut self, first: u64, last: u64) {
         self.gone.in_vain = 0;
         let newest = self.gone.wanted.map_or(last, |(_, newest)| newest);
@@ -387,7 +386,7 @@ impl Incoming {
         }
     }
 
-    /// Gives up publications of which neither the member nor others have any, as far as is known.
+    /// Gives up publications that no known source has, neither the member nor another.
     fn give_up(&mut self, first: u64, last: u64) {
         let is_new = |seq: &u64| !self.is_known(*seq) && !self.is_missing(*seq);
         let lost = (first..=last).filter(is_new).collect::<Vec<_>>();
@@ -395,7 +394,7 @@ impl Incoming {
         self.unreported.extend(lost);
     }
 
-    /// Gives up those that were not asked for elsewhere yet.
+    /// Gives up those that were not requested elsewhere yet.
     fn end_search(&mut self) {
         if let Some((first, last)) = self.gone.wanted.take() {
             self.give_up(first, last);
@@ -411,7 +410,7 @@ impl Incoming {
         self.missing.contains_key(&seq) || self.gone.ended.contains(&seq)
     }
 
-    /// The number of those that are asked for elsewhere now.
+    /// The number of those that are requested elsewhere now.
     fn gone_asked(&self) -> usize {
         self.pending.range(..self.gone.low).filter(|(_, arrival)| arrival.is_none()).count()
     }
@@ -434,7 +433,7 @@ impl Incoming {
     fn next_wanted(&mut self) -> Option<(u64, bool)> {
         while let Some((seq, last)) = self.wanted {
             let is_old = seq > self.confirmed;
-            // Claims of others take no place of those that the member has made itself.
+            // Claims of others take no place of the member's own claims.
             let counted = if is_old { u64::MAX } else { self.confirmed };
             let asked = self.pending.range(..=counted).filter(|(_, arrival)| arrival.is_none());
             if asked.count() >= WINDOW {
@@ -470,7 +469,7 @@ impl Incoming {
         self.drop_first(self.missing.len().saturating_sub(MOST_KEPT as usize));
     }
 
-    /// Keeps the latest of the missing publications that are gone.
+    /// Keeps the latest of the missing publications that the member no longer keeps.
     fn trim_gone(&mut self) {
         let gone = self.missing.range(..self.gone.low).count();
         self.drop_first(gone.saturating_sub(WINDOW));
@@ -485,7 +484,7 @@ impl Incoming {
         }
     }
 
-    /// Notes that a missing publication is not asked for any more.
+    /// Notes that a missing publication is no longer requested.
     fn end(&mut self, seq: u64) {
         self.gone.ended.insert(seq);
         while self.gone.ended.len() as u64 > MOST_KEPT {
@@ -493,7 +492,7 @@ impl Incoming {
         }
     }
 
-    /// Its member will not have it, but another one may be out of reach: it is asked for a few
+    /// Its member will not have it, but another one may be out of reach: it is requested a few
     /// times more, each after a rest.
     fn miss_gone(&mut self, seq: u64) {
         if let Some(tries) = self.missing.get_mut(&seq) {

@@ -327,7 +327,7 @@ fn a_late_member_gets_the_few_publications_that_another_one_keeps() {
         // 16 before the first statement comes, 2 that arrive, and 8 in succession by both names.
         assert!(network.asked <= 2 + 8 * 2 + 16, "{}", network.asked);
         assert_eq!(network.members[0].unfetched(), 2_998);
-        // The next ones are live as ever, also when they are gone before they are asked for.
+        // The next ones are live as ever, even if they are gone before their requests.
         for _ in 0..5 {
             network.members[0].publish(network.now, Bytes::from("text"), true).unwrap();
         }
@@ -428,7 +428,7 @@ fn a_member_speaks_for_its_own_publications_only() {
         carol.receive(now, lie);
         let events: Vec<Event> = std::iter::from_fn(|| carol.poll_event()).collect();
         assert!(matches!(events[..], [Event::Vector(_), Event::Rejected { .. }]), "{events:?}");
-        // It is asked for again, and taken.
+        // It is requested again, and taken.
         let name = wire::publication(&of_alice, &group(), 1);
         let end = now + Duration::from_millis(400);
         assert!(asked(&mut carol, &mut now, end).contains(&name));
@@ -478,7 +478,7 @@ fn a_member_that_denies_all_its_publications_gets_few_interests() {
         // 2,000 numbers: each by its own name, and then once more by both names.
         assert!(asked <= 3 * 2_000, "{low}: {asked}");
         // A statement about all: 16 by their own names before it comes, and 8 by both names. About
-        // all but the last: that one is asked for again until its attempts are spent.
+        // all but the last: that one is requested until its attempts are spent.
         assert!(low == 1 || (asked < 100 && missing > 1_990), "{low}: {asked}, {missing}");
     }
 }
@@ -533,7 +533,7 @@ fn a_wrong_packet_from_history_does_not_stop_a_stream_whose_first_one_is_gone() 
     assert!((3..=2 + 3 * 3).contains(&count), "{count}");
 }
 
-/// It is asked for again, and its member states that it keeps it no longer.
+/// It is requested again, and its member states that it no longer keeps it.
 #[test]
 fn a_missing_publication_that_is_gone_comes_from_history() {
     let (mut carol, mut now, stream, signer) = asks_for_two();

@@ -10,7 +10,7 @@ const MOST_WAITING: usize = 256;
 const MOST_BYTES: usize = 1_000_000;
 /// Sync Interests among them; the oldest makes room.
 const MOST_VECTORS: usize = 64;
-/// Certificates that were fetched and not verified yet.
+/// The maximum number of fetched certificates that are not verified yet.
 const MOST_CANDIDATES: usize = 64;
 
 /// The accepted signers, and packets that wait for certificates.
@@ -19,13 +19,13 @@ pub struct Trust {
     waiting: Vec<Waiting>,
     bytes: usize,
     candidates: Vec<Bytes>,
-    /// How often a wrong packet came for a name.
+    /// The number of wrong packets for a name.
     wrong: BTreeMap<Name, u32>,
 }
 
 struct Waiting {
     certificate: Name,
-    /// The name by which the packet was asked for; `None` for a sync Interest.
+    /// The name by which the packet was requested; `None` for a sync Interest.
     wanted: Option<Name>,
     packet: Bytes,
 }
@@ -38,7 +38,7 @@ impl Waiting {
 
 /// The result of an examination.
 pub enum Verdict {
-    /// A certificate, to be used for those that wait for it.
+    /// A certificate, for the packets that wait for it.
     Certificate,
     /// This trusted key has signed it.
     Verified(Name),
@@ -48,7 +48,7 @@ pub enum Verdict {
     Wrong {
         /// The reason.
         why: String,
-        /// How often that happened for this name.
+        /// The number of such packets for this name.
         times: u32,
     },
 }
@@ -70,7 +70,7 @@ impl Trust {
         &self.policy
     }
 
-    /// Examines a packet that was asked for as `wanted`.
+    /// Examines a packet that was requested as `wanted`.
     pub fn judge(&mut self, wanted: &Name, data: &Data<'_>) -> Verdict {
         if key_of(wanted.as_ref()).is_some() {
             if let Err(error) = self.policy.offer(data) {
@@ -111,8 +111,8 @@ impl Trust {
         Verdict::Wrong { why, times: *times }
     }
 
-    /// Has a packet wait for a certificate. Of sync Interests, the last one for each certificate
-    /// waits. Returns false if there is no room.
+    /// Lets a packet wait for a certificate. Of sync Interests, the last one for each certificate
+    /// waits. Returns false if too many wait.
     pub fn wait_for(&mut self, certificate: &Name, wanted: Option<Name>, packet: Bytes) -> bool {
         let mut waiting = self.waiting.iter_mut();
         if let Some(waiting) =

@@ -57,7 +57,7 @@ impl Turns {
         name
     }
 
-    /// Takes the next name of the next source that is ready.
+    /// Takes the next name of the next ready source.
     pub fn pop(&mut self, is_ready: impl Fn(&Name) -> bool) -> Option<Name> {
         let at = self.order.iter().position(is_ready)?;
         let source = self.order.remove(at)?;

@@ -1,9 +1,9 @@
-//! Commands that no key vouches for: a digest, or a signature that no rule asks to verify.
+//! Commands without a trusted key: with a digest, or a signature that no rule verifies.
 //!
-//! Several applications sign so at a time, so their times need not increase, as those of one key
-//! do. Each command has a time near this host's and a nonce, and is accepted once: its digest is
-//! remembered for as long as its time would be accepted. A full memory rejects new commands and
-//! forgets none of these.
+//! Several applications sign in this way at a time, so their times need not increase, unlike those
+//! of one key. Each command has a time near this host's and a nonce, and is accepted once: its
+//! digest is remembered until its time is no longer accepted. A full memory rejects new commands
+//! and forgets none of these.
 
 use super::super::command::{Arrival, Claim, Rejection};
 use control::{Duration, Time};
@@ -11,20 +11,20 @@ use forwarder::FaceId;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
-/// Commands that are remembered, for the applications of this host and for peers. Peers have a
-/// memory of their own, so that they cannot lock out applications.
+/// The numbers of remembered commands, for the applications of this host and for peers. Peers have
+/// a memory of their own, so that they cannot lock out applications.
 pub(super) const LOCAL: usize = 65_536;
 pub(super) const REMOTE: usize = 8192;
 
-/// How often commands that may be forgotten are looked for: in general, and where a face has used
-/// up its share.
+/// The intervals at which expired commands are looked for: in general, and if a face has used up
+/// its share.
 const LOOK: Duration = Duration::from_secs(10);
 const LOOK_FULL: Duration = Duration::from_secs(1);
 
 /// Bytes that one remembered command takes in the map, with the map's own overhead.
 const EACH: usize = 80;
 
-/// Half of a SHA-256: a command that is mistaken for another is only rejected.
+/// Half of a SHA-256: a collision only rejects a command.
 type Digest = [u8; 16];
 
 /// A remembered command.
@@ -37,12 +37,12 @@ struct Accepted {
     until: Time,
 }
 
-/// Commands that were accepted and could be repeated.
+/// Accepted commands that could be replayed.
 #[derive(Debug)]
 pub(super) struct AcceptedCommands {
     most: usize,
     accepted: BTreeMap<Digest, Accepted>,
-    /// How many of them came over a face.
+    /// The number of them by face.
     by_face: BTreeMap<FaceId, usize>,
     looked: Time,
 }
@@ -63,7 +63,7 @@ impl AcceptedCommands {
         self.accepted.len() * EACH
     }
 
-    /// Accepts a command that was made within `skew` of this host's time and was not accepted
+    /// Accepts a command if its time is within `skew` of this host's time and it was not accepted
     /// before.
     pub fn admit(
         &mut self,
@@ -109,8 +109,8 @@ impl AcceptedCommands {
         Ok(())
     }
 
-    /// A face may have as many commands remembered as there is room for more. So one face takes
-    /// half of the memory at most, two take two thirds, and there is always room for another.
+    /// A face may have as many remembered commands as the memory has room for more. So one face
+    /// takes half of the memory at most, two take two thirds, and another always has room.
     fn has_room(&self, face: FaceId) -> bool {
         let own = self.by_face.get(&face).copied().unwrap_or_default();
         own < self.most.saturating_sub(self.accepted.len())
@@ -118,7 +118,7 @@ impl AcceptedCommands {
 
     /// Forgets commands whose time is too long ago, by both clocks: a wall clock that is set
     /// forward and back makes none of them acceptable again. After it was set back, a command may
-    /// have a time that is still to come; it is forgotten only where its place is needed.
+    /// have a time in the future; it is forgotten only if its place is needed.
     fn forget(&mut self, now: Time, wall_ms: u64, from: FaceId) {
         let is_needed = !self.has_room(from);
         let pause = if is_needed { LOOK_FULL } else { LOOK };
@@ -139,7 +139,7 @@ impl AcceptedCommands {
 }
 
 /// The identity of a command: all that its signature covers, time and nonce included. The signature
-/// itself is left out, since it may be of a kind that is not verified.
+/// is left out, because it may be of a kind that is not verified.
 fn digest(claim: &Claim<'_>) -> Digest {
     let mut hash = Sha256::new();
     claim.signed_parts().iter().for_each(|part| hash.update(part));
@@ -210,7 +210,7 @@ mod tests {
         assert!(admit(&mut once, (4, 4), WALL, now).is_ok());
         // Accepted commands are still known.
         assert!(admit(&mut once, (3, 1000), WALL, now).unwrap_err().contains("accepted before"));
-        // When the times are too long ago, all of it is there again.
+        // When the times are too long ago, all of the memory is free again.
         assert_eq!(accepted(&mut once, 1, (121, WALL + 121_000)), 50);
         assert_eq!(once.memory(), 50 * EACH);
     }

@@ -7,8 +7,8 @@ use packet::Name;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Nonces of one key that are remembered. Times increase, so that a replay is noticed by its time;
-/// the specification leaves the number to the protocol.
+/// The number of remembered nonces of one key. Times increase, so the time reveals a replay; the
+/// specification leaves the number to the protocol.
 const NONCES: usize = 16;
 
 /// The most keys remembered. An owner of a certificate can make any number of further ones.
@@ -33,8 +33,8 @@ pub(super) struct Replays {
 }
 
 impl Replays {
-    /// Accepts a command if it is new: signed about now and after the key's last one, with a nonce
-    /// that was not received before and, if it has a sequence number, with a greater one.
+    /// Accepts a command if it is new: signed about now and after the key's last one, with a new
+    /// nonce and, if it has a sequence number, with a greater one.
     pub fn admit(
         &mut self,
         key: Name,
@@ -110,7 +110,7 @@ mod tests {
         }
         let full = |result: Result<(), String>| result.unwrap_err().contains("too many keys");
         assert!(full(admit(&mut replays, MOST, WALL)));
-        // A key that is known goes on, and is remembered for longer.
+        // A known key continues, and is remembered for longer.
         assert_eq!(admit(&mut replays, 0, WALL + 60_000), Ok(()));
         assert!(full(admit(&mut replays, MOST, WALL + 120_000)), "to the last millisecond");
         assert_eq!(admit(&mut replays, MOST, WALL + 120_001), Ok(()));

@@ -130,7 +130,7 @@ fn a_command_from_before_the_start_may_have_been_accepted_then() {
     let why = submit(NOW - 70_001, (10, NOW)).unwrap_err();
     assert!(why.contains("before this forwarder started"), "{why}");
     assert_eq!(submit(NOW - 10_001, (10, NOW)), Ok(()));
-    // A clock that was set back locks no application out.
+    // A clock that is set back locks no application out.
     assert_eq!(submit(NOW - 3_600_000, (20, NOW - 3_600_000)), Ok(()));
 }
 
@@ -248,7 +248,7 @@ fn customer(operator: &(SecretKey, Certificate), identity: &str) -> (SecretKey, 
     (secret, own.issued(&signer, &issue))
 }
 
-/// The decision of a rule with these trust rules on the customer `/op/{who}` who registers `/a/b`.
+/// The decision of a rule with these trust rules on the customer `/op/{who}`, who registers `/a/b`.
 fn trusted(rules: &[(&str, &str)], who: &str, offers: bool) -> Result<(), String> {
     use security::trust::{Rule as Allows, Schema, Subject};
     let operator = key(1);

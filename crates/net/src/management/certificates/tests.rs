@@ -19,7 +19,7 @@ fn waiting(face: u64) -> Waiting {
     Waiting { what, from: FaceId(face), since: Time(0), wall_ms: 0, is_last: false }
 }
 
-/// The Interests to be sent: names, and the face that is asked if it is a certain one.
+/// The Interests to be sent: names, and the chosen face, if any.
 fn asked(certificates: &mut Certificates) -> Vec<(Name, Option<u64>)> {
     std::iter::from_fn(|| certificates.poll_transmit())
         .map(|frame| {
@@ -41,7 +41,7 @@ fn a_certificate_is_asked_for_by_the_routes_and_of_who_needs_it() {
     all.wait(Time(0), &needs, waiting(7)).unwrap();
     all.wait(Time(0), &needs, waiting(8)).unwrap();
     assert_eq!(asked(&mut all), [(name.clone(), None)], "once for both");
-    // There is no route: both faces are asked at once, and so are later ones.
+    // Without a route, both faces are asked at once, and so are later ones.
     all.on_nack(Time(5), name.as_ref());
     assert_eq!(asked(&mut all), [(name.clone(), Some(7)), (name.clone(), Some(8))]);
     all.wait(Time(6), &needs, waiting(9)).unwrap();
@@ -98,13 +98,13 @@ fn each_face_and_all_together_have_bounds() {
     }
     let rejected = all.wait(Time(0), &missing(named(99)), waiting(1)).unwrap_err();
     assert!(rejected.contains("too many certificates"), "{rejected}");
-    // More may wait for what is asked for already, up to a bound.
+    // More may wait for a certificate that is being fetched, up to a bound.
     for _ in FETCHES_OF_FACE..WAITING_OF_FACE {
         all.wait(Time(0), &missing(named(0)), waiting(1)).unwrap();
     }
     let rejected = all.wait(Time(0), &missing(named(0)), waiting(1)).unwrap_err();
     assert!(rejected.contains("too many packets already wait"), "{rejected}");
-    // Another face is not concerned, but there is a bound for all of them.
+    // Another face is not affected, but all faces together have a bound.
     let mut taken = 0;
     for n in 0..1000 {
         taken +=

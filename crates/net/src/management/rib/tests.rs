@@ -47,7 +47,7 @@ fn a_longer_prefix_has_the_routes_of_shorter_ones() {
     table.add("/a/b/c", 1, 7, CHILD_INHERIT);
     assert_eq!(table.hops("/a"), [(0, 5)]);
     assert_eq!(table.hops("/a/b/c"), [(0, 5), (1, 7)]);
-    // A prefix in between is inherited from then on, for the nearest one counts.
+    // A prefix in between is inherited now, because the nearest one counts.
     table.add("/a/b", 0, 9, CHILD_INHERIT);
     assert_eq!(table.hops("/a/b/c"), [(1, 7), (0, 9)]);
     table.remove("/a/b", 0);
@@ -79,7 +79,7 @@ fn captured_prefixes_inherit_no_routes_and_pass_on_their_own() {
     table.add("/a", 1, 2, CHILD_INHERIT | CAPTURE);
     table.add("/a/b", 1, 9, CHILD_INHERIT);
     assert_eq!(table.hops("/a"), [(1, 2)]);
-    // Its own route to face 1, dearer than the inherited one, is what counts.
+    // Its own route to face 1 counts, though it is dearer than the inherited one.
     assert_eq!(table.hops("/a/b"), [(1, 9)]);
     table.add("/a", 1, 2, CHILD_INHERIT);
     assert_eq!(table.hops("/a"), [(0, 1), (1, 2)]);
@@ -140,7 +140,7 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// The cost of a prefix's next hop, by what RibMgmt says and nothing but the routes.
+/// The cost of a prefix's next hop, computed by the rules of RibMgmt from the routes alone.
 fn cost_of(routes: &BTreeMap<Which, Route>, prefix: &Name, face: usize) -> Option<u64> {
     for length in (0..=prefix.len()).rev() {
         let here = |at: usize| {

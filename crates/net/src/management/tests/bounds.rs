@@ -1,4 +1,4 @@
-//! How much of each thing commands may make.
+//! The maximum number of each thing that commands may make.
 
 use super::*;
 
@@ -31,8 +31,8 @@ fn strategies_take_no_more_memory_than_there_is() {
         assert!(node.forwarder.memory().total() <= limit);
         code == 200
     });
-    // An eighth of what there is is for routes and the like; blocks are rounded up, by less than
-    // twice.
+    // An eighth of the memory is for routes and similar records. Blocks are rounded up, to less
+    // than twice their size.
     let expected = limit / 8 / (3 * long.len());
     let taken = taken.count();
     assert!((expected / 2..=expected).contains(&taken), "{taken} were taken");

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The lines that are logged during `work`.
+/// The log lines of `work`.
 fn logged(work: impl FnOnce()) -> Vec<String> {
     use std::sync::{Arc, Mutex};
     #[derive(Clone, Default)]

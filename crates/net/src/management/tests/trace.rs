@@ -26,7 +26,7 @@ impl Node {
         self.ask(app, &interest.encode())
     }
 
-    /// Everything that is recorded.
+    /// All records.
     fn records(&mut self, reader: &mut Reader) -> Vec<Item> {
         assert_eq!(self.want(0, reader), None);
         while let Some((data, _)) = self.management.traces.poll(self.now) {

@@ -8,11 +8,11 @@ use packet::tlv::{Reader, types};
 use packet::{Name, NameRef};
 use std::collections::VecDeque;
 
-/// Bytes of records a second that a trace takes, and how much of a second it takes at once.
+/// Bytes of records per second that a trace takes, and the number that it takes at once.
 const RATE: u64 = 16_000_000;
 const BURST: u64 = RATE / 4;
 
-/// Packets of one arrival that are recorded; of a thousand copies these are enough.
+/// The number of recorded packets of one arrival; of a thousand copies these are enough.
 const MOST_COPIES: usize = 64;
 
 /// The target of the daemon's log lines about packets.
@@ -42,16 +42,16 @@ impl Selection {
 #[derive(Debug)]
 pub(super) struct Tape {
     number: u64,
-    /// The name of the packets that carry it to its reader. They are in no trace: each would make
-    /// the next. Only the reader knows it, so no other packet can hide behind it.
+    /// The name of the packets that carry it to its reader. No trace contains them: each would
+    /// cause the next. The name is secret, so no other packet can use it to stay out of traces.
     name: Name,
     selection: Selection,
     stream: VecDeque<u8>,
     /// The stream has at most this many bytes.
     most: usize,
-    /// Packets that found no room since the last one that did.
+    /// The number of packets without room since the last recorded one.
     lost: u64,
-    /// Bytes that may be recorded now, and when that was so.
+    /// The number of bytes that may be recorded, at the time `allowed_at`.
     allowance: u64,
     allowed_at: u64,
 }
@@ -94,7 +94,7 @@ impl Tape {
         self.stream.extend(element);
     }
 
-    /// Nothing is recorded any more, for this reason.
+    /// Ends the recording for this reason.
     fn end(&mut self, why: &str) {
         let mut element = Vec::new();
         Item::Ended(why.to_owned()).encode_into(&mut element);
@@ -121,18 +121,18 @@ pub(super) struct Recorder {
     /// So are lines about their steps.
     logs_steps: bool,
     journey: Option<Journey>,
-    /// Records of the packet that arrived and of those that it sent.
+    /// Records of the packet that arrived and of the packets that it caused.
     drafts: Vec<Record>,
 }
 
 impl Recorder {
-    /// Nothing needs the tap.
+    /// True if no reader or log needs the tap.
     pub fn is_idle(&self) -> bool {
         self.tapes.is_empty() && !self.logs_packets && !self.logs_steps
     }
 
-    /// From now on writes the log lines that the configuration asks for; says whether it asks for
-    /// any.
+    /// Writes the log lines that the configuration asks for from now on. Returns true if it asks
+    /// for any.
     pub fn log(&mut self) -> bool {
         self.logs_packets = tracing::enabled!(target: PACKETS, tracing::Level::DEBUG);
         self.logs_steps = tracing::enabled!(target: STEPS, tracing::Level::TRACE);
@@ -196,7 +196,7 @@ impl Recorder {
                 self.leaves(face, event, Action::Dropped(reason.name().to_owned()));
             }
             Step::Handled => self.finish(),
-            // The others say how a packet came there, and are for the log.
+            // The other steps show the way of a packet, and are for the log.
             _ => {}
         }
     }
@@ -229,7 +229,7 @@ impl Recorder {
         }
     }
 
-    /// A packet comes to the queue of a face.
+    /// A packet enters the queue of a face.
     fn leaves(&mut self, face: FaceId, event: &PacketEvent<'_>, action: Action) {
         let draft = if self.drafts.len() < MOST_COPIES {
             self.draft(face, Direction::Out, event)
@@ -282,7 +282,7 @@ impl Recorder {
         Some(self.drafts.len() - 1)
     }
 
-    /// Counts a copy that is too many as lost.
+    /// Counts a copy beyond the limit as lost.
     fn lose(&mut self, face: FaceId, event: &PacketEvent<'_>) {
         let name = name_of(event.packet).unwrap_or_default();
         for tape in self.tapes.iter_mut().filter(|tape| tape.selection.wants(face, name)) {
@@ -294,7 +294,8 @@ impl Recorder {
         self.logs_packets || self.tapes.iter().any(|tape| tape.selection.wants(face, name))
     }
 
-    /// The packet that arrived has been handled: writes its record and those of what it sent.
+    /// The packet that arrived has been handled: writes its record and those of the packets that
+    /// it caused.
     fn finish(&mut self) {
         if let Some(Journey { draft: Some(at), action, .. }) = self.journey.take()
             && let Some(record) = self.drafts.get_mut(at)
@@ -388,7 +389,6 @@ mod tests {
         actions
     }
 
-    /// Its own record says that it was a range; each segment has a record with what became of it.
     #[test]
     fn a_probe_that_this_node_answers_is_not_forwarded() {
         let mut recorder = Recorder::default();
@@ -406,6 +406,7 @@ mod tests {
         assert_eq!(recorded(&mut recorder), expected.map(|(word, faces)| (word.to_owned(), faces)));
     }
 
+    /// Its own record shows a range; each segment has a record with its result.
     #[test]
     fn segments_of_a_range_have_records_of_their_own() {
         let mut recorder = Recorder::default();

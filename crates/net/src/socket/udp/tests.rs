@@ -87,7 +87,7 @@ fn a_peers_socket_shares_the_listeners_port_and_gets_its_datagrams() {
 #[test]
 fn the_route_knows_its_payload() {
     let (sender, listener) = pair();
-    // The kernel says 65535, the longest IPv4 packet, for loopback; 28 bytes are headers.
+    // The kernel reports 65535, the longest IPv4 packet, for loopback; 28 bytes are headers.
     assert_eq!(sender.route_payload(), Some(65_535 - 28));
     assert_eq!(listener.route_payload(), None);
 }

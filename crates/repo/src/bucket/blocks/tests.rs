@@ -26,7 +26,7 @@ fn memory_is_bounded_and_blocks_on_their_way_stay() {
         come(&mut state, &key(number));
         assert!(is_here(&mut state, &key(number)));
     }
-    // The one that was not used for the longest time makes room.
+    // The least recently used one makes room.
     state.look(&key(100), BLOCK).unwrap();
     assert_eq!(state.blocks.len(), MOST);
     assert!(!state.blocks.contains_key(&key(0)) && state.blocks.contains_key(&key(1)));
@@ -54,7 +54,7 @@ fn blocks_whose_readers_gave_up_make_room() {
         state.look(&key(number), BLOCK).unwrap();
         come(&mut state, &key(number));
     }
-    // They are never read. A reader that waits looks again and again.
+    // They are never read. A waiting reader looks again and again.
     for _ in 0..=MOST {
         state.look(&key(100), BLOCK).unwrap();
     }

@@ -9,7 +9,7 @@ use parquet::errors::ParquetError;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// The longest header that is read. Only statistics make one long.
+/// The longest header to read. Only statistics make one long.
 const LONGEST: usize = 1 << 16;
 /// Snappy makes three bytes of at most 64 (google/snappy, format_description.txt).
 const RATIO: u64 = 22;

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows that are held until they are written.
+/// The number of rows held until they are written.
 const GROUP: usize = 65_536;
 
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl SeriesWriter {
         if self.held.run.len() >= GROUP { self.write() } else { Ok(()) }
     }
 
-    /// Adds a row that was read from another file.
+    /// Adds a row from another file.
     pub fn copy(&mut self, row: &ReadRow<'_>) -> Result<(), ParquetError> {
         self.held.run.push(self.run);
         self.held.time.push(row.time_s);

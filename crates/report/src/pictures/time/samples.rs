@@ -6,14 +6,14 @@ use crate::track::Track;
 
 type Points = Vec<(f64, f64)>;
 
-/// The samples of a line that are drawn, and its smoothed values.
+/// The drawn samples of a line, and its smoothed values.
 pub fn samples(
     track: &Track,
     smooth: &[(f64, f64)],
     most: usize,
     is_crowded: bool,
 ) -> (Points, Points) {
-    // With hardly more samples than buckets, nothing is smoothed.
+    // With hardly more samples than buckets, no smoothing is necessary.
     let is_smoothed = track.count > 2 * smooth.len() as u64;
     let raw = match is_smoothed && is_crowded {
         false => thinned(&track.points(), most.max(300)),

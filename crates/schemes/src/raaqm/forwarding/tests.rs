@@ -123,7 +123,7 @@ fn a_nack_sends_the_interest_elsewhere() {
     assert_eq!((node.way(face).0, node.way(other).0), (0, 1));
 }
 
-/// Interests every 250 us for so long; each face answers after 20 ms. Gives the share of each face.
+/// Interests every 250 us for `ms`; each face answers after 20 ms. Gives the share of each face.
 fn play(node: &mut Node, pending: &mut VecDeque<(Time, u64, Note)>, ms: u64) -> Vec<f64> {
     let mut sent = [0.0; 4];
     for _ in 0..ms * 4 {

@@ -142,7 +142,7 @@ impl<L: RateLaw> RateStamper<L> {
         self.rtt_reported = (false, self.rtt_reported.0);
     }
 
-    /// Interests were taken to ask for so many bytes more than they bring.
+    /// Data brought `over` fewer bytes than their Interests were booked with.
     fn correct(&mut self, over: i64) {
         let bits = over.saturating_mul(8).saturating_neg();
         self.offered[0] = self.offered[0].saturating_add_signed(bits);

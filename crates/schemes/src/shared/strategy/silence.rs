@@ -85,7 +85,7 @@ struct Watch {
 #[derive(Clone, Copy, Debug)]
 struct Way {
     face: u64,
-    /// Silent since then, as far as is known.
+    /// The time since which it has been silent.
     since: Time,
     /// How long it has to be silent.
     grace: Duration,
@@ -119,7 +119,7 @@ impl Way {
         self.expired.saturating_add(self.overtaken)
     }
 
-    /// It has left so many Interests unanswered, and is not set aside.
+    /// True if it has left at least `limit` Interests unanswered, and is not set aside.
     fn is_doubted(&self, limit: u32) -> bool {
         !self.is_aside && self.unanswered() >= limit
     }
@@ -159,7 +159,7 @@ impl Watch {
         self.ways.iter_mut().find(|way| way.face == face)
     }
 
-    /// The state of a next hop that has been asked for so long without an answer.
+    /// The state of a next hop whose Interest has waited for this time without an answer.
     fn enter(&mut self, now: Time, face: u64, waited: Duration) -> Option<&mut Way> {
         let grace = waited.clamp(LEAST_GRACE, MOST_GRACE);
         match self.ways.iter().position(|way| way.face == face) {

@@ -59,7 +59,7 @@ pub(crate) const PARAMS: &[ParamSpec] = &[
 const MOST_PREFIXES: usize = 1024;
 /// Next hops of each; a further one takes the place of the first.
 const MOST_WAYS: usize = 16;
-/// An Interest that was timed and not answered for so long does not keep others from being timed.
+/// The time after which a timed Interest without an answer does not keep others from being timed.
 const LONGEST_TIMED: Duration = Duration::from_secs(1);
 
 /// See the module.
@@ -313,8 +313,8 @@ mod tests {
         Duration::from_millis(n)
     }
 
-    /// An Interest of this downstream is suppressed a nanosecond before so long after the latest
-    /// forwarding, and one of a downstream like it is forwarded then.
+    /// An Interest of this downstream is suppressed a nanosecond before `after` has passed since
+    /// the latest forwarding, and one of a similar downstream is forwarded then.
     fn passes_after(strategy: &mut Simple, entry: &mut Pending, face: u64, after: Duration) {
         let forwarded = entry.now;
         entry.now = forwarded + Duration(after.0 - 1);
@@ -338,7 +338,7 @@ mod tests {
         passes_after(&mut strategy, &mut entry, 2, ms(10));
     }
 
-    /// One exchange of so long.
+    /// One exchange with this round trip.
     fn exchange(strategy: &mut Simple, entry: &mut Pending, trip: Duration) {
         entry.renew();
         assert_eq!(entry.interest(strategy, 1), [Action::Forward(5)]);

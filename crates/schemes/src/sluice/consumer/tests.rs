@@ -16,14 +16,14 @@ struct Bench {
     queue: u64,
     /// The offer on Data.
     offer: Option<f64>,
-    /// One of so many Data is lost by chance.
+    /// One of this number of Data is lost by chance.
     loses: Option<u64>,
     /// Answers that are on their way, and losses that will be noticed.
     coming: VecDeque<(Time, Out, bool)>,
-    /// When the link has sent what it was given.
+    /// The time at which the link has sent all its Data.
     free_at: Time,
     asked: u64,
-    /// Of these, those that state the round trip.
+    /// The number of Interests that state the round trip.
     hinted: u64,
 }
 
@@ -165,7 +165,7 @@ fn when_offers_end_the_model_goes_on_without_a_pause() {
     let mut bench = Bench::new(20e6, 1000);
     bench.offer = Some(20e6);
     bench.run(Duration::from_secs(2));
-    // The link becomes slow, and says so no more: the model was far below the pace of the offer.
+    // The link becomes slow and stops its offers: the model was far below the pace of the offer.
     (bench.rate, bench.offer) = (2e6, None);
     bench.run(Duration::from_secs(3));
     close(bench.run(Duration::from_secs(5)).data, Bench::full(2e6) * 5.0, 0.2);
@@ -205,7 +205,7 @@ fn a_silent_link_that_becomes_slower_gets_no_endless_queue() {
     let mut bench = Bench::new(20e6, u64::from(u32::MAX));
     bench.offer = Some(20e6);
     bench.run(Duration::from_secs(2));
-    // Nothing is lost: only the time that Data take tells.
+    // Nothing is lost: only the time that Data take shows it.
     bench.rate = 5e6;
     bench.run(Duration::from_secs(10));
     let queues: Vec<Duration> = (0..100)
@@ -230,8 +230,8 @@ fn an_offer_of_everything_brings_no_flood() {
     bench.run(SECOND);
     bench.offer = Some(1e12);
     let (before, came) = (bench.asked, bench.run(RTT.mul_f64(2.0)));
-    // A pace of 1e12 bit/s asks for all of an object at once. So much may be in flight: 64, and
-    // four for each Data of two round trips. A round trip is a pipe and a queue of 16 Data.
+    // A pace of 1e12 bit/s asks for all of an object at once. The limit in flight is 64, and four
+    // for each Data of two round trips. A round trip is a pipe and a queue of 16 Data.
     let in_two = Bench::full(10e6) * (2.0 * RTT.as_secs_f64()) + 2.0 * 16.0;
     let most = came.data as f64 + 64.0 + 4.0 * in_two;
     assert!(((bench.asked - before) as f64) < most, "{} of {most}", bench.asked - before);

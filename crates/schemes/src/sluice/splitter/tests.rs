@@ -11,7 +11,8 @@ fn splitter() -> OneOf<Splitter> {
     OneOf::new(Splitter::default(), &Params::defaults(suppression::PARAMS))
 }
 
-/// How many of so many Interests each next hop gets. Each is answered with this link's offer.
+/// The numbers of Interests, of `interests`, that each next hop gets. Each is answered with its
+/// link's offer.
 fn counts(
     strategy: &mut OneOf<Splitter>,
     entry: &mut Pending,
@@ -47,7 +48,7 @@ fn interests_are_divided_as_paths_offer() {
     counts(&mut strategy, &mut entry, 100, &offers);
     let got = counts(&mut strategy, &mut entry, 6000, &offers);
     for (count, share) in got.iter().zip([1000, 2000, 3000]) {
-        // Chance alone would be off by thirty; tags are by one, and by what tells them apart.
+        // Chance alone would be off by thirty; tags are off by one, and by the addition by chance.
         assert!(count.abs_diff(share) <= 5, "{got:?}");
     }
 }
@@ -145,7 +146,7 @@ fn a_far_next_hop_gets_copies_until_it_answers_and_then_time_to_answer() {
     first.now = entry.now;
     assert_eq!(first.data(&mut strategy, 6), []);
     let round = first.now.since(began);
-    // A repetition of what went there waits as long, and Data of the other one tell it.
+    // A repetition of an Interest of face 6 waits as long, and Data of face 5 report it.
     let mut asked = [0; 2];
     for _ in 0..100 {
         entry.renew();
@@ -185,7 +186,7 @@ fn a_repetition_goes_to_the_next_hop_that_lives_and_a_copy_to_the_other_one() {
     assert_eq!(entry.nack(&mut strategy, 6, NackReason::NoRoute), []);
 }
 
-/// The spread that Data of face 5 tell, which answers after 1 ms, beside face 6 after 100 ms.
+/// The spread in Data of face 5, which answers after 1 ms, beside face 6 after 100 ms.
 fn reported_spread(offers: [f64; 2], pause: Duration) -> Option<u64> {
     let (mut strategy, mut entry) = (splitter(), Pending::with(&[(5, 1), (6, 1)]));
     let mut reported_spread = None;

@@ -198,7 +198,7 @@ proptest! {
         let mut content = Vec::new();
         node.encode_into(&mut content);
         prop_assert_eq!(Node::decode(&content), Ok(node));
-        // Cut off anywhere, it is no node.
+        // Truncated anywhere, it is no node.
         let cut = first as usize % content.len();
         prop_assert!(Node::decode(&content[..cut]).is_err());
     }

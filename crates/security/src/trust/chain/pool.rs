@@ -12,7 +12,7 @@ const MOST: usize = 128;
 #[derive(Debug)]
 struct Entry {
     certificate: Certificate,
-    /// When its whole chain is valid, once that has been verified.
+    /// The validity of its whole chain, once the chain has been verified.
     trusted: Option<Validity>,
 }
 
@@ -24,13 +24,13 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// How many there are.
+    /// Their number.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Keeps a certificate. One that was verified is never replaced by another of its name.
+    /// Keeps a certificate. A verified one is never replaced by another of its name.
     pub fn add(&mut self, certificate: Certificate) {
         let known = self.entries.iter().position(|e| e.certificate.name() == certificate.name());
         match known {
@@ -69,7 +69,7 @@ impl Pool {
         }
     }
 
-    /// Lets go of those that were not verified.
+    /// Drops the unverified ones of a chain.
     pub fn forget(&mut self, chain: &[Certificate]) {
         self.entries.retain(|e| e.trusted.is_some() || !chain.contains(&e.certificate));
     }

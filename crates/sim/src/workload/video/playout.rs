@@ -53,7 +53,7 @@ impl Playout {
         self.began
     }
 
-    /// How often it has stalled.
+    /// The number of stalls.
     pub fn stalls(&self) -> u64 {
         self.stalls
     }
@@ -109,7 +109,7 @@ impl Playout {
         self.resume(now);
     }
 
-    /// Ends the video early: what is in the buffer is played, but no more will be added.
+    /// Ends the video early: the buffer is played, but no more will be added.
     pub fn cut_off(&mut self, now: Time) {
         self.pass(now);
         self.is_all = true;

@@ -117,7 +117,7 @@ impl Network {
         }
     }
 
-    /// Runs for so long.
+    /// Runs for `span`.
     fn run(&mut self, span: Duration) {
         let end = self.now + span;
         loop {

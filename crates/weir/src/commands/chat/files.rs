@@ -33,7 +33,7 @@ pub struct Files {
     jobs: Vec<JoinHandle<Result<Done, Failure>>>,
 }
 
-/// A file that is done.
+/// A finished file.
 pub enum Done {
     /// It is ready to be served.
     Sent {
@@ -153,7 +153,7 @@ impl Files {
         self.jobs.is_empty()
     }
 
-    /// The files that are done since the last call.
+    /// The files that were finished since the last call.
     pub fn poll(&mut self) -> Vec<Result<Done, Failure>> {
         let done = self.jobs.extract_if(.., |job| job.is_finished());
         let results = done.map(|job| match job.join() {

@@ -6,12 +6,12 @@ use report::Comparison;
 use report::comparison::{Case, Difference, DifferenceRow, Side, entity_text, label};
 use scenario::result::columns::MOST;
 
-/// Names of folders up to this length stand above their columns.
+/// Names of folders up to this length are headings of their columns.
 const MOST_LETTERS: usize = 12;
-/// Rows of a case that stand in a terminal.
+/// The maximum number of rows of a case in a terminal.
 const MOST_ROWS: usize = 2 * MOST;
 
-/// Shows the differences that are looked at first.
+/// Shows the most important differences.
 pub fn comparison(comparison: &Comparison) -> Result<(), Failure> {
     let width = output::width(std::io::stdout());
     let names = names(comparison);
@@ -56,7 +56,7 @@ fn side(side: &Side) -> String {
     format!("{} ({})", side.folder, output::counted(side.runs, "run"))
 }
 
-/// The rows of a case, under a row for each thing; how many are left out.
+/// Prints the rows of a case, under a row for each thing. Returns the number of omitted rows.
 fn rows(
     comparison: &Comparison,
     case: &Case,
@@ -86,7 +86,7 @@ fn rows(
     Ok(lines.len().saturating_sub(MOST_ROWS))
 }
 
-/// Where there is little room the intervals of the values go first, then the difference in the
+/// In a narrow terminal the intervals of the values are omitted first, then the difference in the
 /// quantity's own unit, and then the interval of its share.
 fn columns(shown: &[usize], names: &[String; 2]) -> Vec<Column> {
     const RANKS: [u8; 8] = [0, 3, 0, 3, 2, 2, 0, 1];

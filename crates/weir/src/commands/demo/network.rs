@@ -22,7 +22,7 @@ const NODES: [&str; 3] = ["A", "B", "C"];
 /// The variable of programs whose result `weir demo` reads: they print their failures as text.
 const CHILD: &str = "WEIR_DEMO_CHILD";
 
-/// How often children and signals are looked at.
+/// The interval at which children and signals are looked at.
 const TICK: Span = Span::from_millis(20);
 
 /// True if this process is such a program.
@@ -100,7 +100,7 @@ impl Network {
         self.path(&format!("{node}.sock"))
     }
 
-    /// This program, with its keys in the temporary directory and nothing to read.
+    /// This program, with its keys in the temporary directory and without input.
     fn weir(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(args).stdin(Stdio::null());
@@ -136,7 +136,7 @@ impl Network {
         text
     }
 
-    /// A daemon is ready when its socket answers; one that has ended says why in its log.
+    /// A daemon is ready when its socket answers; the log of one that has ended has the reason.
     fn wait_for(&mut self, index: usize) -> Result<(), Failure> {
         let node = NODES[index];
         loop {
@@ -192,7 +192,7 @@ impl Network {
     }
 
     /// Fetches `name` at A into `path`, trusting the identity `by` alone, and returns the summary
-    /// that `weir get` prints. Its progress bar goes to our standard error.
+    /// of `weir get`. Its progress bar goes to our standard error.
     pub fn fetch(
         &mut self,
         name: &str,
@@ -205,7 +205,8 @@ impl Network {
         if quiet {
             command.arg("--quiet");
         }
-        // As the forwarders: an interrupted `weir get` says how to resume, but this one cannot.
+        // In another process group, like the forwarders: the message of an interrupted `weir get`
+        // would offer to resume, and this transfer cannot.
         let child = self.spawn(command.stdout(Stdio::piped()).process_group(0))?;
         let got = self.wait(child)?;
         if !got.status.success() {
@@ -218,7 +219,7 @@ impl Network {
         })
     }
 
-    /// Waits for a child that says little on standard output.
+    /// Waits for a child that writes little on standard output.
     fn wait(&mut self, child: usize) -> Result<Output, Failure> {
         self.output(child).map_err(|error| Failure::new(Kind::Failed, error))
     }
@@ -232,7 +233,7 @@ impl Network {
             if self.stop.load(Ordering::Relaxed) {
                 child.kill()?;
                 let status = child.wait()?;
-                // Its progress bar stands on the line.
+                // The line has its progress bar.
                 if std::io::stderr().is_terminal() {
                     output::note("");
                 }
@@ -253,7 +254,7 @@ impl Network {
         Ok(counters.pointer("/content_store/hits").and_then(Value::as_u64).unwrap_or(0))
     }
 
-    /// Data that has crossed the link from C to B.
+    /// Data on the link from C to B.
     pub fn producer_sent(&self) -> Result<u64, Failure> {
         let counters = self.counters("C")?;
         let faces = counters.get("faces").and_then(Value::as_array);
@@ -276,7 +277,7 @@ fn face_section(name: &str, port: u16, link: &Link) -> String {
     )
 }
 
-/// Three UDP ports that are free now.
+/// Three free UDP ports.
 fn free_ports() -> Result<[u16; 3], Failure> {
     let sockets: Result<Vec<_>, _> = (0..3).map(|_| UdpSocket::bind("127.0.0.1:0")).collect();
     let sockets = sockets.map_err(|error| {

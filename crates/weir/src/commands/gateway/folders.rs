@@ -16,7 +16,7 @@ pub struct Fetched {
     pub address: Address,
     /// How to fetch.
     pub transfers: Transfers,
-    /// How long to wait for a tree.
+    /// The time limit for a tree.
     pub patience: Duration,
 }
 

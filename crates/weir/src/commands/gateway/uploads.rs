@@ -102,7 +102,7 @@ pub fn open(
     Ok((Some(store), Some(uploads)))
 }
 
-/// Starts the thread that serves the store by name, and waits until the forwarder knows it.
+/// Starts the thread that serves the store by name, and waits for its registrations.
 pub fn publish(
     address: &Address,
     keeper: Arc<StoreKeeper>,

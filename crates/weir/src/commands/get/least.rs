@@ -1,4 +1,4 @@
-//! The oldest version of a tree that is accepted.
+//! The oldest accepted version of a tree.
 
 use packet::Name;
 
@@ -10,7 +10,7 @@ pub struct VersionFloor {
 }
 
 impl VersionFloor {
-    /// Begins with what the folder had before.
+    /// Begins with the version that the folder had before.
     pub fn new(version: Option<u64>, takes_older: bool) -> VersionFloor {
         VersionFloor { version: version.filter(|_| !takes_older), takes_older }
     }

@@ -22,7 +22,7 @@ pub struct Found {
     pub object: Name,
     /// The root.
     pub root: Root,
-    /// Its transfer: who signed it.
+    /// Its transfer, with the signer.
     pub summary: Summary,
 }
 
@@ -30,7 +30,7 @@ pub struct Found {
 pub struct Search<'a> {
     /// The options of transfers.
     pub transfers: &'a Transfers,
-    /// Says when to stop.
+    /// The signal to stop.
     pub stop: &'a Stop,
     /// The patience of the user.
     pub patience: Duration,
@@ -38,7 +38,7 @@ pub struct Search<'a> {
     pub rate: Option<Rate>,
     /// Print only errors.
     pub quiet: bool,
-    /// Says whether there is room for the files of the tree, each time that a root is found.
+    /// Checks the room for the files of the tree, each time that a root is found.
     pub room: Option<&'a dyn Room>,
 }
 
@@ -53,7 +53,7 @@ impl Search<'_> {
     /// Fetches the root of the tree `wanted`, which may end in a version.
     ///
     /// # Errors
-    /// There is no such tree, it is not verified, or there is no room for it.
+    /// The tree does not exist, is not verified, or has no room.
     pub fn find(&self, connection: &mut Connection, wanted: &Name) -> Result<Found, Failure> {
         let keyword = Component::keyword(tree::KEYWORD);
         let (name, object) = match wanted.as_ref().last().filter(|l| l.as_version_any().is_some()) {
@@ -90,7 +90,7 @@ impl Search<'_> {
     }
 }
 
-/// The failure if there is no tree.
+/// The failure if the tree does not exist.
 fn no_tree(name: &Name, failure: Failure) -> Failure {
     match failure.kind() {
         Kind::NotFound => {

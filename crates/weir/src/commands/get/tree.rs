@@ -23,11 +23,11 @@ use std::sync::Arc;
 use transport::Counters;
 use transport::fetch::batch::{Batch, BatchStatus, Failure as Lost};
 
-/// How often the bars and the signals are looked at.
+/// The interval at which the bars and the signals are looked at.
 const TICK: Duration = Duration::from_millis(100);
 /// The same while the disk is slower than the network.
 const HELD: Duration = Duration::from_millis(5);
-/// The number of versions of a tree that are tried, if it changes while it is fetched.
+/// The number of attempts with new versions of a tree that changes during a fetch.
 const VERSIONS: usize = 5;
 
 /// The result, for people and programs.
@@ -78,7 +78,7 @@ pub struct Entries {
     removed: u64,
 }
 
-/// A batch, where its content goes, and the limit of its rate.
+/// A batch, the target of its content, and the limit of its rate.
 struct Driven<'a> {
     batch: &'a mut Batch,
     receiver: &'a mut Receiver,
@@ -155,7 +155,7 @@ pub fn run(args: &GetArgs, folder: &Path, transfers: &Transfers) -> Result<(), F
 /// fetched. The version that the folder has is kept below `home`.
 ///
 /// # Errors
-/// There is no such tree, it is not verified, or something cannot be written.
+/// The tree does not exist or is not verified, or an entry cannot be written.
 pub fn fetch(
     args: &GetArgs,
     folder: &Path,
@@ -168,11 +168,11 @@ pub fn fetch(
     let mut sums = Sums::default();
     let (mut before, mut missing): (Option<Name>, Option<String>) = (None, None);
     let mut found = search.find(connection, &args.name.name)?;
-    // The folder is made when there is something for it.
+    // The folder is made once it will have content.
     walk_of(&found.name, &found.root)?;
     let target = Arc::new(Target::open(folder)?);
     let version = Version::of(home, &found.name, folder);
-    // A version in the name is the user's choice, and an empty folder has nothing newer.
+    // A version in the name is the user's choice, and an empty folder has no newer files.
     let is_empty = target.is_new || target.is_empty();
     let takes_older = args.older || version_of(&args.name.name).is_some();
     let least = VersionFloor::new(version.read().filter(|_| !is_empty), takes_older);
@@ -251,7 +251,7 @@ impl Getting<'_> {
         }
     }
 
-    /// Rejects a version that is older than that of the folder.
+    /// Rejects a version older than that of the folder.
     fn reject_older(&self, found: &Found) -> Result<(), Failure> {
         let Some(least) = self.least.newer_than(&found.object) else { return Ok(()) };
         let (object, folder) = (&found.object, self.folder.display());
@@ -261,7 +261,7 @@ impl Getting<'_> {
             .then("run the same command again later, or accept the older version with --older"))
     }
 
-    /// Looks for a version that is wanted, but not for long; returns the last one that was found.
+    /// Looks for a wanted version for a short time; returns the last version found.
     fn look_again(
         &self,
         connection: &mut Connection,
@@ -286,7 +286,7 @@ impl Getting<'_> {
         }
     }
 
-    /// Fetches one version, as far as possible.
+    /// Fetches as much of one version as possible.
     fn fetch(
         &self,
         connection: &mut Connection,

@@ -45,7 +45,7 @@ pub fn sign(args: &KeySignArgs) -> Result<(), Failure> {
     print(&certificate)
 }
 
-/// Gives a key a certificate that is valid for longer.
+/// Gives a key a certificate with a longer validity.
 pub fn renew(args: &KeyRenewArgs) -> Result<(), Failure> {
     let key = identity::key(&args.key)?;
     let name = key.certificate.key_name();

@@ -200,7 +200,7 @@ pub fn megabytes(bytes: u64) -> String {
     format!("{:.2}", bytes as f64 / 1e6)
 }
 
-/// Faces as a table. Where there is no room, the packets go first.
+/// Faces as a table. In a narrow terminal, the columns of packets are omitted first.
 pub fn table(faces: &[FaceEntry]) -> Table {
     let mut table = Table::new(vec![
         Column::right("face", 0),

@@ -160,7 +160,7 @@ fn route_reply(body: &ControlParameters) -> Added {
     }
 }
 
-/// The words that NFD has for who made a route.
+/// NFD's words for the origin of a route.
 fn origin(number: u64) -> String {
     match number {
         0 => "app".to_owned(),

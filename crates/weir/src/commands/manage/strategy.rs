@@ -56,7 +56,7 @@ pub fn run(command: &StrategyCommand) -> Result<(), Failure> {
     }
 }
 
-/// A strategy's name as the protocol has it; a single word stands for one of NFD's.
+/// A strategy's name as the protocol has it. A single word is the name of one of NFD's.
 fn named(text: &str) -> Result<Name, Failure> {
     let whole = match text.starts_with('/') {
         true => text.to_owned(),

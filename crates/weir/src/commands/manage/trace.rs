@@ -104,7 +104,7 @@ impl Target {
         output::result(&texts.join("\n"))
     }
 
-    /// So many packets are missing here.
+    /// Reports the number of packets that are missing here.
     fn lost(&self, packets: u64) -> Result<(), Failure> {
         match self {
             Target::Lines(_) => {

@@ -19,7 +19,7 @@ use weir::http::media::called;
 const FILE_MODE: u16 = 0o444;
 const FOLDER_MODE: u16 = 0o555;
 
-/// Verified content, with what is shown of it.
+/// Verified content, with its description for the user.
 pub struct Found {
     /// The content.
     pub source: Source,
@@ -38,7 +38,7 @@ impl Found {
     /// tree.
     ///
     /// # Errors
-    /// There is neither, or it is not verified.
+    /// Neither exists, or it is not verified.
     pub fn search(
         args: &MountArgs,
         transfers: &Transfers,

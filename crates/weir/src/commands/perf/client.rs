@@ -21,12 +21,12 @@ use transport::publish::SEGMENT_SIZE;
 const TURN: Duration = Duration::from_millis(100);
 /// The duration of a measurement without `--time` and `--bytes`.
 const DEFAULT_TIME: Duration = Duration::from_secs(10);
-/// The size of an object that is fetched for a time: no link is so fast that it ends before.
+/// The size of an object that is fetched for a time: too large for any link to end before.
 const ENDLESS: u64 = 1 << 50;
 /// The assumed bytes of a segment's packet besides its name and content.
 const BESIDES: usize = 200;
 
-/// Keeps no content; compares the sizes of segments with those that the name of the run states.
+/// Keeps no content; compares the sizes of segments with those in the name of the run.
 struct Sizes {
     run: Run,
     /// The first segment with another size, and that size.
@@ -58,7 +58,7 @@ struct Flow {
 }
 
 impl Flow {
-    /// The reason if it failed, or if the server does not send what the name describes.
+    /// The reason if it failed, or if the server's segments do not have the sizes of the name.
     fn failure(&self) -> Option<Failure> {
         let (name, arrived) = (&self.name, self.fetch.bytes().1);
         let message = match (self.sizes.wrong, self.fetch.status()) {
@@ -259,7 +259,7 @@ pub fn run(args: &PerfClientArgs) -> Result<(), Failure> {
     }
 }
 
-/// The failure of a flow. The next step differs from that of `weir get`: nothing is resumed.
+/// The failure of a flow. The next step differs from that of `weir get`: runs do not resume.
 fn explained(error: &FetchError) -> Failure {
     match error {
         FetchError::Stalled { .. } => Failure::new(Word::Stalled, error)

@@ -109,7 +109,7 @@ impl Sample {
         self
     }
 
-    /// Losses that were detected: by a timeout, or by later answers.
+    /// Detected losses: by a timeout, or by later answers.
     pub fn lost(&self) -> u64 {
         self.counters.timeouts + self.counters.gaps
     }

@@ -19,7 +19,7 @@ use security::Signer;
 use serde::Serialize;
 use std::collections::VecDeque;
 
-/// How often signals and the progress are looked at.
+/// The interval at which signals and the progress are looked at.
 const TICK: Duration = Duration::from_millis(250);
 /// The maximum number of waiting answers; more Interests are dropped. Answers are made when they
 /// are sent, so a waiting one is small.
@@ -62,12 +62,12 @@ pub struct Counts {
     malformed: u64,
 }
 
-/// An answer that waits to be sent.
+/// A waiting answer.
 struct Waiting {
     header: LpHeader,
     answer: Answer,
-    /// From here on it is dropped: half of the Interest's lifetime is over. Otherwise a server with
-    /// more requests than its rate allows would send only answers to expired Interests.
+    /// The time at which it is dropped: half of the Interest's lifetime is over. Otherwise a server
+    /// with more requests than its rate allows would send only answers to expired Interests.
     overdue: Time,
 }
 
@@ -76,7 +76,7 @@ enum Answer {
     Nack(Bytes),
 }
 
-/// Answers the Interests of all runs. It keeps nothing about a run between its Interests.
+/// Answers the Interests of all runs. It keeps no state of a run between its Interests.
 struct Server {
     base: Name,
     maker: Maker,
@@ -233,7 +233,7 @@ impl Endpoint for Server {
     fn on_deadline(&mut self, _now: Time) {}
 }
 
-/// Answers until interrupted. A forwarder that goes away is waited for.
+/// Answers until interrupted. Waits for a forwarder that goes away.
 pub fn run(args: &PerfServerArgs) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let base = base(&args.name);

@@ -74,7 +74,7 @@ impl Endpoint for Responder {
     fn on_deadline(&mut self, _now: Time) {}
 }
 
-/// Answers until interrupted, or as often as is wanted. A forwarder that goes away is waited for.
+/// Answers until interrupted, or a given number of times. Waits for a forwarder that goes away.
 pub fn run(args: &PingArgs) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let prefix = below(&args.prefix);

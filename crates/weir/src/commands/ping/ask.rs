@@ -24,7 +24,7 @@ enum Fate {
     GivenUp,
 }
 
-/// An Interest that waits for its answer.
+/// An unanswered Interest.
 struct Open {
     nonce: u32,
     sent_at: Time,
@@ -36,7 +36,7 @@ struct Asker {
     interval: Duration,
     timeout: Duration,
     is_fresh: bool,
-    /// The number of the next Interest, and how many are still to be sent.
+    /// The number of the next Interest, and the number of Interests still to be sent.
     next: u64,
     left: u64,
     next_at: Time,
@@ -160,7 +160,7 @@ impl Tally {
         (mean, (self.squares / n - mean * mean).max(0.0).sqrt())
     }
 
-    /// Part of the Interests that were not answered, of those that are over.
+    /// The share of unanswered Interests among the finished ones.
     fn lost(&self) -> f64 {
         let over = self.answered + self.rejected + self.given_up;
         (self.rejected + self.given_up) as f64 / over.max(1) as f64
@@ -286,7 +286,7 @@ mod tests {
         DataBuf::new(uri.parse().unwrap(), "").encode_digest().to_vec()
     }
 
-    /// The names that are asked for at `now`.
+    /// The names of the Interests sent at `now`.
     fn sent(asker: &mut Asker, now: Time) -> Vec<String> {
         let mut names = Vec::new();
         let mut wire = Vec::new();
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(asker.next_deadline(at(9)), Some(at(10)));
         assert_eq!(sent(&mut asker, at(10)), ["/a/ping/8"]);
         asker.receive(at(12), &data("/a/ping/8"));
-        // Once, and only what was asked for.
+        // Once, and only answers to its own Interests.
         asker.receive(at(13), &data("/a/ping/8"));
         asker.receive(at(13), &data("/a/ping/9"));
         asker.receive(at(13), &data("/b/ping/7"));

@@ -1,4 +1,4 @@
-//! Files that are published one by one.
+//! Files published one by one.
 
 use crate::cli::PutArgs;
 use crate::exit::{Failure, Kind};
@@ -22,9 +22,9 @@ struct Published {
     plan: Plan,
     watch: Watch,
     version: u64,
-    /// Hashes the new version of a file that has changed.
+    /// Hashes the new version of a changed file.
     job: Option<JoinHandle<Result<Prepared, Failure>>>,
-    /// The new version could not be read, and the user knows it.
+    /// The new version could not be read, and this has been reported.
     is_unreadable: bool,
 }
 
@@ -48,7 +48,7 @@ impl Files {
     /// Hashes and publishes files.
     ///
     /// # Errors
-    /// One of them cannot be read, or it was interrupted.
+    /// A file cannot be read, or the user has interrupted.
     pub fn publish(
         args: &PutArgs,
         files: Vec<(Name, PathBuf)>,

@@ -1,4 +1,4 @@
-//! Folders that are published as trees.
+//! Folders published as trees.
 
 use super::printed::Object;
 use crate::cli::PutArgs;
@@ -26,13 +26,13 @@ struct Tree {
     watcher: Option<FolderWatcher>,
     /// The folder, or a file in it, has changed since the current version was made.
     is_stale: bool,
-    /// Files whose bytes were not those that were hashed.
+    /// Files whose bytes differed from the hashed ones.
     distrusted: BTreeSet<Vec<u8>>,
     /// Makes the next version.
     job: Option<JoinHandle<Result<Catalogue, Failure>>>,
     /// Ticks until the next version may be made.
     pause: u32,
-    /// The folder is gone, or the one in its place cannot be watched, and the user knows it.
+    /// The folder is gone, or the new one cannot be watched, and this has been reported.
     is_gone: bool,
 }
 
@@ -112,8 +112,8 @@ impl Trees {
         })
     }
 
-    /// Makes new versions of trees that have changed, and serves those that are ready. `failure`
-    /// is that of the last answer.
+    /// Makes new versions of changed trees, and serves finished ones. `failure` is that of the last
+    /// answer.
     pub fn look(
         &mut self,
         publish: &mut Publish,
@@ -138,7 +138,7 @@ impl Trees {
 }
 
 impl Tree {
-    /// Notes that an answer could not be made: the file is no longer what it was.
+    /// Notes that an answer could not be made because the file has changed.
     fn note(&mut self, failure: Option<&PublishError>) {
         match failure {
             Some(PublishError::Changed { name }) => {
@@ -157,7 +157,7 @@ impl Tree {
         }
     }
 
-    /// Notes what the system has reported, and a folder that has taken the place of this one.
+    /// Notes the system's reports, and a folder that has replaced this one.
     fn watch(&mut self, look: &Look<'_>) {
         let Some(watcher) = &mut self.watcher else { return };
         match watcher.replaced() {
@@ -191,7 +191,7 @@ impl Tree {
         if !self.is_stale || !watcher.is_gone() {
             return;
         }
-        // There is nothing to publish until a folder is there again.
+        // Nothing can be published until the folder exists again.
         self.is_stale = false;
         if !std::mem::replace(&mut self.is_gone, true) {
             let Publisher { base, folder, .. } = &*self.publisher;

@@ -1,4 +1,4 @@
-//! Single packets by name, several at a time: those that a publisher has signed.
+//! Single signed packets by name, several at a time.
 
 use crate::exit::{Failure, Kind};
 use crate::signals::Stop;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 const WINDOW: usize = 16;
 /// The lifetime of an Interest; it is sent again then.
 const LIFETIME: Duration = Duration::from_secs(2);
-/// How often an Interest is sent.
+/// The number of times that an Interest is sent.
 const TRIES: u32 = 4;
 
 /// A question: a name, and whether longer names answer it.
@@ -30,7 +30,7 @@ impl Question {
     }
 }
 
-/// Interests that are sent, and their answers.
+/// Sent Interests, and their answers.
 struct Asking {
     waiting: VecDeque<(Question, u32)>,
     flying: BTreeMap<Question, (Time, u32)>,
@@ -65,8 +65,8 @@ impl Endpoint for Asking {
         let Ok(link) = LpPacket::decode(frame) else { return };
         let Some(fragment) = link.fragment() else { return };
         if let Some(reason) = link.nack() {
-            // Only a producer says that it has no such packet. Others are asked again: a queue was
-            // full, or a route is on its way.
+            // This reason means that a producer has no such packet. With other reasons, the
+            // Interest is repeated: a queue was full, or a route is on its way.
             if reason != NackReason::None {
                 return;
             }
@@ -116,7 +116,7 @@ impl Endpoint for Asking {
     }
 }
 
-/// Asks for packets, and returns those that come.
+/// Requests packets, and returns the received ones.
 ///
 /// # Errors
 /// The connection ends, or it was interrupted.

@@ -56,7 +56,7 @@ pub fn rm(args: &RepoRmArgs) -> Result<(), Failure> {
     let store = open(&args.store)?;
     let view = View::new(&store)?;
     let mut all = Vec::new();
-    // Nothing is removed if one of the names is wrong.
+    // If one of the names is wrong, all things stay.
     for name in &args.names {
         all.extend(meant(&view, name, &store)?);
     }

@@ -15,9 +15,9 @@ use transport::publish::{Preparation, Spec};
 
 /// The observers of an insertion.
 pub struct Watched<'a> {
-    /// Shows how much is copied and hashed.
+    /// Shows the progress of copying and hashing.
     pub progress: &'a Progress,
-    /// Says when to stop.
+    /// The signal to stop.
     pub stop: &'a Stop,
 }
 
@@ -55,7 +55,7 @@ pub fn copy(
     })
 }
 
-/// Bytes that are read until an interruption.
+/// An input that is read until an interruption.
 struct Reading<'a> {
     input: &'a mut dyn Read,
     watched: &'a Watched<'a>,

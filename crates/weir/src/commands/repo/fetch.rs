@@ -23,10 +23,10 @@ pub struct Fetching<'a> {
     pub args: &'a RepoFetchArgs,
     /// The options of transfers.
     pub transfers: &'a Transfers,
-    /// Says when to stop.
+    /// The signal to stop.
     pub stop: &'a Stop,
-    /// Bytes that the store has. The insertion counts how many more there would be: it may have
-    /// some of them. Before, only content that fits into no store with this quota is rejected.
+    /// Bytes that the store has. The insertion counts the additional ones: the store may have some
+    /// of the content. Before, only content that fits into no store with this quota is rejected.
     pub used: u64,
 }
 

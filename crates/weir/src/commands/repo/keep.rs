@@ -31,7 +31,7 @@ pub struct Summary {
     was_there: bool,
 }
 
-/// A named thing that is ready for the store.
+/// A named thing, ready for the store.
 pub struct Ready {
     /// Its object.
     pub entry: Entry,
@@ -39,7 +39,7 @@ pub struct Ready {
     pub bytes: u64,
     /// The number of files of a tree.
     pub files: Option<u64>,
-    /// The prefixes at which a forwarder has to know of it.
+    /// The prefixes to register at a forwarder.
     pub prefixes: Vec<Name>,
     /// All signatures of its packets were verified, or are the user's own.
     pub is_verified: bool,
@@ -78,8 +78,8 @@ pub fn interruptible(staging: &mut Staging, stop: &Stop) {
     staging.interrupt(move || stop.requested());
 }
 
-/// Inserts a named thing with all that is held. `quota` is the maximum number of bytes in the
-/// store. Calls `permit` when no other process can change the store before the insertion.
+/// Inserts a named thing with all entries of the staging. `quota` is the maximum number of bytes in
+/// the store. Calls `permit` when no other process can change the store before the insertion.
 ///
 /// # Errors
 /// The quota or `permit` does not permit it, the store has other content under the name, or cannot
@@ -126,7 +126,8 @@ fn attempt<E: From<StoreError>>(
     }
 }
 
-/// Inserts a named thing with all that is held, and prints the result when it is on the disk.
+/// Inserts a named thing with all entries of the staging, and prints the result when it is on the
+/// disk.
 pub fn insert(
     store: &Store,
     staging: &mut Staging,

@@ -61,7 +61,7 @@ impl Row {
     }
 }
 
-/// Lists what a store has.
+/// Lists the content of a store.
 pub fn ls(args: &RepoLsArgs) -> Result<(), Failure> {
     let store = open(&args.store)?;
     let name = args.name.as_ref().map(packet::Name::as_ref);
@@ -115,7 +115,7 @@ pub fn stat(args: &RepoNameArgs) -> Result<(), Failure> {
         ];
         fields.extend(row.files.map(|files| ("files", files.to_string())));
         fields.push(("segments of", Size(row.segment_size.into()).to_string()));
-        // The store has objects whose signatures were not verified, and does not know which.
+        // The store has unverified objects, and no list of them.
         let key = row.key.map(|key| format!("{key} (not verified here)"));
         fields.push(("signed by", key.unwrap_or_else(|| "a digest only".to_owned())));
         fields.extend(row.sha256.map(|digest| ("sha256", digest)));

@@ -15,7 +15,8 @@ pub struct Bounds {
     shown: usize,
     /// Names that a search reads.
     searched: usize,
-    /// Names that are read to add up one subfolder, and all of them. A larger one has no size.
+    /// The maximum number of names that are read to add up one subfolder, and all of them. A larger
+    /// one has no size.
     one: usize,
     /// See above.
     all: usize,
@@ -46,8 +47,8 @@ fn tree_at(view: &View, name: NameRef<'_>) -> Result<Option<Top>, StoreError> {
     view.newest_top(root.as_ref())
 }
 
-/// The entries of a folder, or with `query` those below it that have this in their names. `None` if
-/// there is nothing, or the name is that of a tree or lies in one.
+/// The entries of a folder, or with `query` those below it that have this in their names. `None`
+/// for an empty folder, or if the name is that of a tree or lies in one.
 ///
 /// # Errors
 /// The index cannot be read.
@@ -67,7 +68,7 @@ pub fn list(
     Ok(listing)
 }
 
-/// The text of a component, if it is one of a file or folder.
+/// The text of a component, if it is that of a file or folder.
 fn text(component: ComponentRef<'_>) -> Option<&str> {
     let text = std::str::from_utf8(component.value()).ok();
     let text = text.filter(|_| component.typ() == GENERIC);
@@ -333,7 +334,7 @@ mod tests {
         let store = Store::create(folder.path()).unwrap();
         insert(&store, &["/u/a", "/u/b/c"], &[]);
         drop(store);
-        // Records that are damaged cannot be read, and need not be.
+        // Damaged records cannot be read, and need not be.
         let db = redb::Database::open(folder.path().join("index")).unwrap();
         let write = db.begin_write().unwrap();
         let entries: redb::TableDefinition<'_, u64, &[u8]> = redb::TableDefinition::new("entries");

@@ -19,7 +19,7 @@ use tree::{Entry as TreeEntry, File, Kind as EntryKind, Root};
 const TOGETHER: usize = 64;
 
 impl Fetching<'_> {
-    /// Fetches a tree: its files into a folder of the staging, then what its publisher has signed.
+    /// Fetches a tree: its files into a folder of the staging, then its publisher's signed packets.
     pub fn tree(
         &self,
         connection: &mut Connection,

@@ -25,7 +25,7 @@ impl Named {
         }
     }
 
-    /// True if this is what the user means: with a version, or all of that name.
+    /// True if the user means this entry: with a version, or with all of that name.
     pub fn is_meant(&self, name: &Name) -> bool {
         let entry = self.entry.name.as_ref();
         let own = if is_tree(&self.entry) { entry.parent() } else { entry };
@@ -41,7 +41,7 @@ pub fn is_tree(entry: &Entry) -> bool {
     entry.name.as_ref().last().is_some_and(|last| last.is_keyword(::tree::KEYWORD))
 }
 
-/// Rows of the index that are read at a time.
+/// The number of rows of the index that are read at a time.
 pub const ROWS: usize = 1000;
 
 /// The numbers of records that cannot be read.
@@ -64,7 +64,7 @@ impl Broken {
         self.lines().iter().for_each(|line| crate::output::note(line));
     }
 
-    /// The failure of a command that has done the rest.
+    /// The failure of a command that has handled the other names.
     pub fn failure(&self, store: &Store) -> Result<(), Failure> {
         if self.0.is_empty() {
             return Ok(());

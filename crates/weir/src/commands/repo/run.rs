@@ -101,7 +101,7 @@ pub struct Running<'a> {
     pub command: &'static str,
     /// The observers.
     pub look: Look<'a>,
-    /// How long and how fast.
+    /// The end and the rate of serving.
     pub settings: ServeSettings,
     /// No lines about the forwarder.
     pub quiet: bool,
@@ -135,7 +135,7 @@ pub fn serve(
     }
     begin(&prefixes)?;
     producer::serve(connection, publish, content, settings, look, &mut outage, &mut greet)?;
-    // The forwarder would notice by itself; saying it saves consumers a time-out.
+    // The forwarder would notice the end by itself; this saves consumers a time-out.
     for prefix in prefixes.all() {
         connection.unregister(&prefix).ok();
     }
@@ -160,11 +160,11 @@ fn begin(prefixes: &Prefixes, usage: Usage, args: &RepoRunArgs) -> Result<(), Fa
     Ok(())
 }
 
-/// The prefixes that are registered, for each connection to a forwarder again.
+/// The prefixes to register, for each connection to a forwarder again.
 #[derive(Clone, Default)]
 pub struct Prefixes(Arc<Mutex<Changing>>);
 
-/// The prefixes that are wanted, and those that the forwarder has.
+/// The wanted prefixes, and those registered at the forwarder.
 #[derive(Default)]
 struct Changing {
     known: BTreeSet<Name>,
@@ -180,15 +180,15 @@ impl Prefixes {
         self.lock().known.clone()
     }
 
-    /// All of them, for a forwarder that has none.
+    /// All of them, for a forwarder without any.
     fn register_all(&self) -> BTreeSet<Name> {
         let mut inner = self.lock();
         inner.registered = inner.known.clone();
         inner.known.clone()
     }
 
-    /// Replaces the prefixes by these, without those that a shorter one covers. Returns the ones
-    /// that are new and those that are gone.
+    /// Replaces the prefixes by these, without those that a shorter one covers. Returns the new and
+    /// the removed ones.
     fn set(&self, mut wanted: Vec<Name>) -> (Vec<Name>, Vec<Name>) {
         wanted.sort_by_key(Name::len);
         let mut all = BTreeSet::new();
@@ -204,8 +204,8 @@ impl Prefixes {
         (new, old)
     }
 
-    /// Adds a prefix, unless a shorter one covers it. Returns the longer ones that it covers
-    /// from now on; `None` if nothing changes.
+    /// Adds a prefix, unless a shorter one covers it. Returns the longer ones that it now covers;
+    /// `None` if nothing changes.
     fn add(&self, name: &Name) -> Option<Vec<Name>> {
         let mut inner = self.lock();
         if (0..=name.len()).any(|len| inner.known.contains(&name.as_ref().prefix(len).to_name())) {
@@ -253,28 +253,28 @@ struct Claimed {
     last: Option<u64>,
 }
 
-/// A store that is served.
+/// A served store.
 pub struct Served {
     shown: Arc<Shown>,
     claims: Claims,
     prefixes: Prefixes,
     /// The state of the store when its prefixes were claimed.
     claimed: Option<Claimed>,
-    /// The last complaint: consumers ask again and again for what is damaged.
+    /// The last complaint: consumers repeat Interests for damaged content.
     complaint: Option<String>,
     /// Reports it; `None`: above the progress.
     complain: Option<Complain>,
 }
 
 impl Served {
-    /// Serves what is shown.
+    /// Serves the shown store.
     pub fn new(shown: Arc<Shown>, claims: Claims, complain: Option<Complain>) -> Served {
         let prefixes = Prefixes::default();
         Served { shown, claims, prefixes, claimed: None, complaint: None, complain }
     }
 
-    /// Claims the prefixes of what is in the store now. Reads only what was inserted since the last
-    /// time, if nothing else has changed.
+    /// Claims the prefixes of the store's present content. Reads only later insertions than the
+    /// last call if nothing else has changed.
     fn update(&mut self, publish: &mut Publish) -> Result<(), Failure> {
         let view = self.shown.view();
         let changes = view.changes();
@@ -409,7 +409,7 @@ mod tests {
         assert_eq!(prefixes.take_new(), names(&["/a", "/c"]));
         assert_eq!(set(&["/a/b", "/c"]), (names(&["/a/b"]), names(&["/a"])));
         assert_eq!(set(&["/a/b", "/c", "/a"]), (names(&["/a"]), names(&["/a/b"])));
-        // Nothing has changed for the forwarder.
+        // The forwarder's prefixes are unchanged.
         assert!(prefixes.take_old().is_empty() && prefixes.take_new().is_empty());
         assert_eq!(prefixes.all().len(), 2);
         set(&["/c"]);

@@ -74,7 +74,7 @@ impl Shown {
         }
     }
 
-    /// Applies the changes of other hosts from now on, until the follower is dropped.
+    /// Applies the changes of other hosts until the follower is dropped.
     pub fn follow(self: &Arc<Shown>) -> Follower {
         let shown = Arc::downgrade(self);
         Follower::start(self.store.clone(), move |error| {
@@ -91,7 +91,7 @@ impl Shown {
         self.lag.lock().ok()?.take()
     }
 
-    /// Keeps a failure for [`Shown::take_failure`], unless there is one.
+    /// Keeps a failure for [`Shown::take_failure`], unless it has one already.
     pub fn fail(&self, why: String) {
         if let Ok(mut failure) = self.failure.lock() {
             failure.get_or_insert(why);
@@ -102,17 +102,17 @@ impl Shown {
 /// The shelf of a producer.
 pub struct StoreShelf {
     shown: Arc<Shown>,
-    /// The object that was found last: consumers request many of its segments one after another.
+    /// The last object found: consumers request many of its segments one after another.
     last: Option<(Name, u64, u64)>,
 }
 
 impl StoreShelf {
-    /// Serves what is shown.
+    /// Serves the shown store.
     pub fn new(shown: Arc<Shown>) -> StoreShelf {
         StoreShelf { shown, last: None }
     }
 
-    /// The number of the object that was found last, if the name is that of one of its segments.
+    /// The number of the last object found, if the name is that of one of its segments.
     fn last_of(&self, name: NameRef<'_>) -> Option<u64> {
         let (object, number, changes) = self.last.as_ref()?;
         let is_segment = name.len() == object.len() + 1 && name.starts_with(object.as_ref());

@@ -18,7 +18,7 @@ use transport::rdr::{self, Metadata};
 /// The maximum length of a chain of certificates.
 const CHAIN: usize = 8;
 
-/// An object whose bytes are there.
+/// An object whose bytes are present.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// Its name, without the version.
@@ -27,7 +27,7 @@ pub struct Wanted {
     pub version: u64,
     /// Bytes of content in every segment but the last.
     pub segment_size: u32,
-    /// The digest of the root of its manifest, if that is known.
+    /// The digest of the root of its manifest, if known.
     pub root_digest: Option<[u8; 32]>,
 }
 
@@ -57,7 +57,7 @@ pub struct Collector<'a> {
     pub connection: &'a mut Connection,
     /// The trust of the user.
     pub transfers: &'a Transfers,
-    /// Says when to stop.
+    /// The signal to stop.
     pub stop: &'a Stop,
 }
 
@@ -121,8 +121,8 @@ impl Collector<'_> {
     }
 
     /// The certificates of the key that signed a packet: each has the key of the signature before
-    /// it. Only those that the user's trust verifies: another one would take the place of a good
-    /// one of the same name in the store. Those that do not come are not kept.
+    /// it. Only certificates that the user's trust verifies are returned: another one would replace
+    /// a good one of the same name in the store. Missing certificates are left out.
     ///
     /// # Errors
     /// The connection has ended, or it was interrupted.

@@ -35,7 +35,7 @@ pub fn create(args: &StoreArgs) -> Result<Store, Failure> {
     Ok(::repo::create(&address(args)?, &cache()?)?)
 }
 
-/// The store, and whether it was made because it was not there.
+/// The store, and true if it was missing and has been made.
 pub fn open_or_create(args: &StoreArgs) -> Result<(Store, bool), Failure> {
     match ::repo::open(&address(args)?, &cache()?) {
         Err(StoreError::None(_)) => Ok((create(args)?, true)),

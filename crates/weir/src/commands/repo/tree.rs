@@ -79,7 +79,7 @@ fn file(
     staging.hold(&entry).map_err(|error| keep::unwritable(&error))
 }
 
-/// The newest version in the store, if that is the same tree; otherwise a newer one.
+/// The newest version in the store, if it is the same tree; otherwise a newer one.
 fn version(made: &Catalogue, store: &Store) -> Result<u64, Failure> {
     let view = View::new(store)?;
     let (name, content) = listed(made, &[])?;

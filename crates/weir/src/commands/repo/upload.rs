@@ -94,7 +94,7 @@ fn check_trees(view: &View, name: &Name) -> Result<(), StoreFailure> {
     Err(StoreFailure::new(Reason::InTree, failure))
 }
 
-/// A body whose failures are kept apart from those of the store.
+/// A body that keeps its failures apart from those of the store.
 struct BodyReader<'a> {
     body: &'a mut dyn Read,
     failed: &'a mut Option<String>,
@@ -200,7 +200,7 @@ impl Keeper for StoreKeeper {
             check_trees(&view, name)?;
             Ok(permit(view.newest(name.as_ref())?)?)
         })?;
-        // Consumers find it from now on.
+        // Consumers can find it now.
         self.shown.renew()?;
         Ok(StoredObject { version, bytes })
     }
@@ -221,7 +221,7 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// Serves the store by name until the end. Calls `begin` when the forwarder knows the prefixes.
+    /// Serves the store by name until the end. Calls `begin` when the prefixes are registered.
     ///
     /// # Errors
     /// The forwarder rejects the prefixes, or the store cannot be read.

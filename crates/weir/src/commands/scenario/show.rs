@@ -10,13 +10,12 @@ use scenario::result::digits;
 use scenario::{Batch, Layout, drawing};
 use std::path::Path;
 
-/// So many rows of a table are shown.
+/// The maximum number of rows of a table that are shown.
 const MOST_ROWS: usize = 40;
-/// The width of what is no terminal.
+/// The width of output that is not a terminal.
 const WIDTH: usize = 100;
 
-/// Draws the network of the first run, and says what it is made of; with a file, draws it there as
-/// well.
+/// Draws the network of the first run, and lists its parts; with a file, draws it there as well.
 pub fn run(batch: &Batch, svg: Option<&Path>) -> Result<(), Failure> {
     let Some(run) = batch.runs.first() else { return Ok(()) };
     let scenario = &run.scenario;
@@ -211,7 +210,7 @@ fn link_row(from: String, to: String, direction: &Direction) -> Vec<String> {
     vec![from, to, rate, delay, queue, marker]
 }
 
-/// Each consumer's way to its content, those of each workload, and what they can bring.
+/// Each consumer's way to its content, the ways of each workload, and their rates.
 fn ways(scenario: &Scenario) -> Vec<String> {
     let consumers = scenario.consumers.iter().zip(scenario.ways()).flat_map(|(consumer, way)| {
         let content = &scenario.contents[consumer.content];
@@ -243,7 +242,7 @@ fn ways(scenario: &Scenario) -> Vec<String> {
     consumers.chain(workloads).collect()
 }
 
-/// The size of a content, if it is one.
+/// The size of a content, if it is a single object.
 fn size(content: &Content) -> String {
     match content.objects {
         Objects::One => format!("{}, ", content.size),
@@ -251,7 +250,7 @@ fn size(content: &Content) -> String {
     }
 }
 
-/// The way from a node over these links, and what it can bring.
+/// The way from a node over these links, and its rate.
 fn drawn(scenario: &Scenario, mut at: usize, way: Vec<usize>) -> String {
     let mut nodes = vec![scenario.nodes[at].name.as_str()];
     let (mut most, mut round_trip) = (None, control::Duration::ZERO);
@@ -259,7 +258,7 @@ fn drawn(scenario: &Scenario, mut at: usize, way: Vec<usize>) -> String {
         let link = &scenario.links[link];
         let [first, second] = link.ends;
         let (next, down) = if at == first { (second, 1) } else { (first, 0) };
-        // Data comes the other way: that is the direction that matters.
+        // Data travels in the other direction, whose rate counts.
         let rate = link.directions[down].rate;
         most = Some(most.map_or(rate, |most: control::Rate| most.min(rate)));
         round_trip = round_trip + link.directions[0].delay + link.directions[1].delay;

@@ -22,11 +22,11 @@ pub enum Form {
 pub struct Entry {
     /// Its words, without `weir`.
     pub command: &'static str,
-    /// The form of what it prints.
+    /// The form of its output.
     pub form: Form,
-    /// When it prints, if that is not at its end.
+    /// The time of its output, if that is not its end.
     pub note: &'static str,
-    /// The schema of what it prints.
+    /// The schema of its output.
     pub schema: fn() -> Schema,
 }
 

@@ -120,7 +120,7 @@ impl<'a> Rows<'a> {
 
     fn fields(&mut self, schema: &'a Value, path: &str) {
         let (name, resolved) = self.resolved(schema);
-        // A tag stands beside a reference.
+        // A tag is beside a reference.
         let own = schema.get("properties").filter(|_| name.is_some());
         own.into_iter().for_each(|_| self.properties(schema, path));
         self.properties(resolved, path);
@@ -174,7 +174,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The type in words, the schema of what is inside, and the sign for it in a path.
+    /// The type in words, the schema of the elements, and their sign in a path.
     fn kind(&self, field: &'a Value) -> (String, Option<&'a Value>, String) {
         if let Some(either) = field.get("anyOf").and_then(Value::as_array) {
             let mut parts: Vec<_> = either.iter().map(|one| self.kind(one)).collect();

@@ -5,7 +5,7 @@ use crate::output::{self, Column, Table};
 use scenario::result::columns::{self, MOST};
 use scenario::result::{Flow, Link, RunId, RunResult, SIMULATOR, SweepResult, digits, varying};
 
-/// So many flows that failed are named.
+/// The maximum number of failed flows that are named.
 const MOST_ERRORS: usize = 10;
 
 /// Shows the result of a run.
@@ -59,7 +59,7 @@ pub fn run(result: &RunResult) -> Result<(), Failure> {
     output::wrapped(&last)
 }
 
-/// In one line, or in as many as there are parts where the terminal is too narrow for one.
+/// Prints one line, or a line for each part if the terminal is too narrow.
 fn head(what: &str, parts: &[String]) -> Result<(), Failure> {
     let whole = format!("{what} {}", parts.join(" "));
     let width = output::width(std::io::stdout()).unwrap_or(usize::MAX);

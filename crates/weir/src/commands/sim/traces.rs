@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-/// Bytes that are written at once.
+/// The number of bytes of one write.
 const BUFFER: usize = 1 << 18;
 
 /// The traces of each run.
@@ -23,7 +23,7 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// Checks what the command line asks for.
+    /// Checks the options of the command line.
     pub fn new(args: &SimRunArgs, batch: &Batch) -> Result<Traces, Failure> {
         if args.pcap.is_none() && args.events.is_none() {
             let without = match (args.trace_at.is_empty(), args.events_of.is_empty()) {
@@ -91,7 +91,7 @@ impl Traces {
         self.first_error.has_occurred()
     }
 
-    /// Says what could not be written.
+    /// Returns the first error of writing.
     pub fn end(&self) -> Result<(), Failure> {
         match self.first_error.take() {
             None => Ok(()),

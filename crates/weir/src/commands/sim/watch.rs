@@ -22,7 +22,7 @@ pub struct Watcher<'s> {
 }
 
 impl<'s> Watcher<'s> {
-    /// Begins to watch; what is recorded goes to `folder` and into `traces`.
+    /// Begins to watch; records go to `folder` and into `traces`.
     pub fn new(
         batch: &'s Batch,
         traces: Option<&'s Traces>,

@@ -145,8 +145,8 @@ fn summary(counters: &Value) -> Vec<String> {
     lines
 }
 
-/// The memory that the parts use, if it is limited, and what was rejected for lack of it. Memory
-/// for the dead nonce list is reserved: it counts against the limit before it is used.
+/// The memory that the parts use, if it is limited, and the rejections for lack of it. Memory for
+/// the dead nonce list is reserved: it counts against the limit before it is used.
 fn memory(counters: &Value) -> Vec<String> {
     let limit = memory_of(counters, "limit");
     if limit == Size(0) {
@@ -174,7 +174,8 @@ fn memory_of(counters: &Value, part: &str) -> Size {
     Size(number(counters, &format!("/memory/{part}")))
 }
 
-/// A row for each face. Where there is no room, the packets go first, then what waits.
+/// A row for each face. If the terminal is too narrow, the columns of packets are omitted first,
+/// then those of queued and dropped packets.
 fn faces(counters: &Value) -> Table {
     let mut table = Table::new(vec![
         Column::right("face", 0),
@@ -205,7 +206,7 @@ fn faces(counters: &Value) -> Table {
     table
 }
 
-/// Packets that were dropped, or options that were ignored, by reason.
+/// Dropped packets, or ignored options, by reason.
 fn reasons<'a>(counters: &'a Value, field: &str) -> impl Iterator<Item = (&'a str, u64)> {
     let counts = counters.pointer(field).and_then(Value::as_object);
     counts.into_iter().flatten().filter_map(|(reason, n)| Some((reason.as_str(), n.as_u64()?)))

@@ -89,7 +89,7 @@ fn plan(arena: &Arena, runs: &Runs<'_>) -> Result<Plan, Failure> {
     Ok(Plan { folder: arena.folder.clone(), runs: all })
 }
 
-/// The arena with the cells that are asked for.
+/// The arena with the chosen cells.
 fn chosen(whole: &Arena, folder: &Path, args: &StudyArgs) -> Result<Arena, Failure> {
     let mut arena = whole.clone();
     let mut only = args.only.iter();
@@ -102,7 +102,7 @@ fn chosen(whole: &Arena, folder: &Path, args: &StudyArgs) -> Result<Arena, Failu
     }
     if !args.only.is_empty() {
         arena.cells.retain(|cell| args.only.contains(&cell.name));
-        // Figures over all cells say nothing about some.
+        // Figures over all cells do not describe some of them.
         arena.wanted.clear();
     }
     Ok(arena)
@@ -166,7 +166,7 @@ fn processor_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// The bar is drawn after so many seconds, and at the end of each run.
+/// The bar is drawn at this interval, in seconds, and at the end of each run.
 const REDRAW: f64 = 0.2;
 
 /// The clock, the bar and the signal.

@@ -1,4 +1,4 @@
-//! Records of runs in a folder, by keys that are equal for equal runs alone.
+//! Records of runs in a folder, by keys that only equal runs share.
 
 use crate::exit::{Failure, Kind};
 use crate::file;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The digits of a key, as those of points of a sweep.
+/// The number of digits of a key, as in keys of points of a sweep.
 const DIGITS: usize = 32;
 
 /// Keys of runs. Files that many runs name are read once.
@@ -71,7 +71,7 @@ pub struct Plan {
 pub struct Folder {
     place: PathBuf,
     keys: Vec<String>,
-    /// Records that were used.
+    /// The number of records used.
     found: AtomicUsize,
 }
 
@@ -89,10 +89,10 @@ impl Folder {
         Ok(Folder { place: place.to_owned(), keys, found: AtomicUsize::new(0) })
     }
 
-    /// The numbers of runs that are given as `NUMBER:KEY`.
+    /// The numbers of runs given as `NUMBER:KEY`.
     ///
     /// # Errors
-    /// There is no such run, or it has another key here.
+    /// A run does not exist, or has another key here.
     pub fn numbers(&self, given: &[String]) -> Result<Vec<usize>, Failure> {
         let mut numbers = Vec::with_capacity(given.len());
         for text in given {
@@ -113,7 +113,7 @@ impl Folder {
         Ok(numbers)
     }
 
-    /// Records that were used.
+    /// The number of records used.
     pub fn found(&self) -> usize {
         self.found.load(Ordering::Relaxed)
     }
@@ -133,7 +133,7 @@ impl study::Records for Folder {
     }
 
     fn keep(&self, run: usize, record: &str) {
-        // A record that cannot be kept costs its run the next time, and this one nothing.
+        // Without a record, the run is repeated next time; this command is not affected.
         if let Some(path) = self.path(run)
             && let Err(error) = file::replace(&path, record)
         {

@@ -18,7 +18,7 @@ const MODULE: &str = "weir._study";
 /// The folder of records beside the pages.
 const RECORDS: &str = "records";
 
-/// The folder of records, if there is one.
+/// The folder of records, if any.
 pub fn wanted(args: &SharedArgs, out: Option<&Path>) -> Option<PathBuf> {
     if args.plan {
         return None;
@@ -35,7 +35,7 @@ pub fn print(plans: &[Plan]) -> Result<(), Failure> {
     output::json(&json!({ "version": env!("WEIR_VERSION"), "studies": plans }))
 }
 
-/// Prints the errors of runs that were asked for by their numbers.
+/// Prints the errors of runs that were requested by their numbers.
 pub fn report(numbers: &[usize], errors: Vec<Option<String>>) -> Result<(), Failure> {
     if errors.len() < numbers.len() {
         let what = format!("interrupted after {} of {} runs", errors.len(), numbers.len());

@@ -8,7 +8,7 @@ use study::{
     Published, Study,
 };
 
-/// Shows a study: for each experiment what was published and what was measured.
+/// Shows a study: for each experiment the published and the measured results.
 pub fn study(study: &Study, outcome: &Outcome) -> Result<(), Failure> {
     let width = output::width(std::io::stdout());
     output::wrapped(&format!("{}: {}", outcome.study, study.title))?;
@@ -40,7 +40,7 @@ pub fn study(study: &Study, outcome: &Outcome) -> Result<(), Failure> {
     output::wrapped(&outcome.effort())
 }
 
-/// Shows what a study came to on daemons, beside its simulation.
+/// Shows the results of a study on daemons, beside those of its simulation.
 pub fn on_daemons(done: &OnDaemons) -> Result<(), Failure> {
     let width = output::width(std::io::stdout());
     output::result(&format!("{}, on real daemons", done.on_daemons))?;
@@ -78,10 +78,10 @@ fn table(claims: &[&ClaimResult]) -> Table {
     let mut rows = Vec::new();
     for claim in claims {
         let cells = claim.cells();
-        // The terms of an order stand beside what was measured of them.
+        // The terms of an order are beside their measured values.
         let (published, measured, order) = match claim.published {
             Published::Number(_) => (cells.published, cells.measured, String::new()),
-            // With the published signs between them they would say what need not hold.
+            // The measured values need not have the published order, so the signs are omitted.
             Published::Order(_) => {
                 let signs = [" <", " >", " ~"];
                 let measured =

@@ -33,7 +33,7 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || c == '_'
 }
 
-/// The testbed's name: what is asked for, or that of the scenario.
+/// The testbed's name: the given one, or that of the scenario.
 pub fn name(given: Option<&str>, batch: &Batch) -> Result<String, Failure> {
     let name = match given {
         Some(name) => name.to_owned(),
@@ -51,8 +51,8 @@ pub fn listen() -> Result<Stop, Failure> {
         .map_err(|error| Failure::new(Kind::Failed, format!("cannot listen to signals: {error}")))
 }
 
-/// Goes on if namespaces may be made; runs this program again where they may, if there is such a
-/// place.
+/// Continues if namespaces may be made here. Otherwise runs this program again in a user namespace,
+/// if that permits them.
 pub fn ensure_rights() -> Result<(), Failure> {
     match testbed::rights() {
         Rights::Namespaces => Ok(()),

@@ -10,7 +10,7 @@ use testbed::{Described, MTU, Medium, Plan, Shape, Testbed, TestbedError};
 /// The interval between two checks of the daemons and of a request to end.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// Builds a network and lets it stand.
+/// Builds a network and leaves it running.
 pub fn run(args: &TestbedUpArgs) -> Result<(), Failure> {
     let batch = load(&args.scenario, None)?;
     let name = name(args.name.as_deref(), &batch)?;

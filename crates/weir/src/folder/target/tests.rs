@@ -14,7 +14,7 @@ fn a_file_is_written_whole_with_its_attributes() {
     assert_eq!(std::fs::read(&path).unwrap(), b"content");
     assert_eq!((meta.mtime(), meta.mtime_nsec()), (1_500_000_000, 123_456_789));
     assert_eq!(target.names(b"sub").unwrap().len(), 1, "nothing else is left");
-    // A second entry of the name is one that the file system takes for the same.
+    // The file system takes a second entry of the name for the same.
     let error = target.write(b"sub", b"file", b"other", PLAIN).unwrap_err();
     assert_eq!(error.to_string(), SAME_NAME);
     assert_eq!(std::fs::read(&path).unwrap(), b"content");
@@ -74,7 +74,7 @@ fn a_part_that_another_transfer_writes_stays() {
     target.remove_part(b"", b"file");
     assert_eq!(target.remove(b"", name.as_bytes(), &|_, _| false).unwrap(), 0);
     assert!(target.link(b"", b"file", b"x", PLAIN).is_err() && path.exists());
-    // Completed by that transfer, it is no part any more.
+    // Completed by that transfer, it is no longer a part.
     let root = target.directory(b"").unwrap();
     let part = OwnedFd::from(part);
     assert!(is_at(&root, &name, &part));

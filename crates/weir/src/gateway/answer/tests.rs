@@ -18,7 +18,7 @@ fn answering(range: Option<&str>) -> (Answering, oneshot::Receiver<Outcome>) {
     (sink, take)
 }
 
-/// An answer that knows no object yet.
+/// An answer without an object yet.
 fn asked(method: &Method, range: Option<&str>) -> (Answering, oneshot::Receiver<Outcome>) {
     let mut headers = HeaderMap::new();
     range.map(|range| headers.insert(RANGE, range.parse().unwrap()));
@@ -82,7 +82,7 @@ fn the_store_knows_sizes_that_the_fetch_does_not() {
     let name: Name = "/a/film.webm/v=7".parse().unwrap();
     let (size, segment_size) = (3500, 1000);
     sink.stored = Some(Kept { name: name.clone(), size, segment_size, media_type: None });
-    // As of a segment that has come before the packet that describes the version.
+    // As with a segment that comes before the packet that describes the version.
     let (segments, segment_size, size, root_digest) = (None, None, None, None);
     sink.begin(&ObjectInfo { name, segments, segment_size, size, root_digest });
     sink.write(0, 0, &segment(0, 1000));
@@ -91,7 +91,7 @@ fn the_store_knows_sizes_that_the_fetch_does_not() {
     assert_eq!(head.headers.get("accept-ranges").unwrap(), "bytes");
 }
 
-/// As of a segment that has come before the packet that describes the version.
+/// As with a segment that comes before the packet that describes the version.
 #[test]
 fn the_fetch_of_a_range_ends_with_it_although_the_end_of_the_object_is_not_known() {
     let (mut sink, _take) = asked(&Method::GET, Some("bytes=100-1099,3000-3099"));

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 /// Bytes after which the file is rotated to `FILE.1`, which replaces the earlier one.
 const MOST: u64 = 100_000_000;
-/// How often the file is looked for under its name.
+/// The interval at which the file is looked for under its name.
 const LOOK: control::Duration = control::Duration::from_secs(1);
 
 /// The line of an answer.
@@ -44,7 +44,7 @@ fn time(at: SystemTime) -> String {
     }
 }
 
-/// The file. One that is moved away or deleted by another program is opened again.
+/// The file. If another program moves or deletes it, it is opened again.
 pub struct AccessFile {
     path: PathBuf,
     file: File,

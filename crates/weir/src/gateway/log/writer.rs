@@ -11,9 +11,9 @@ use std::time::Duration;
 
 /// Lines that wait.
 const QUEUE: usize = 1000;
-/// How often the writer looks for lines that were left out.
+/// The interval at which the writer looks for lines that were left out.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long the end of the program waits for the lines before it.
+/// The time for which the end of the program waits for the lines before it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A line.
@@ -60,7 +60,7 @@ impl Writer {
         Ok(Writer { queue, lost })
     }
 
-    /// Queues a line, or counts it if there is no room.
+    /// Queues a line, or counts it if the queue is full.
     pub fn send(&self, line: Line) {
         if self.queue.try_send(Order::Write(line)).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);

@@ -42,7 +42,7 @@ fn ask(server: &mut Server, name: Name) {
     server.receive(Time::ZERO, &interest);
 }
 
-/// The reasons of the Nacks that are sent; none for Data.
+/// The reasons of the sent Nacks; none for Data.
 fn sent(server: &mut Server) -> Vec<Option<NackReason>> {
     let mut all = Vec::new();
     let mut frame = Vec::new();

@@ -6,17 +6,17 @@ pub const PAGE: u64 = 16 * 1024;
 /// A block: the number of its object, and its place there.
 pub type Key = (u64, u64);
 
-/// The places of bytes that are appended.
+/// The places of appended bytes.
 pub struct Room {
     /// Places in the file, with their lengths.
     pub runs: Vec<(u64, usize)>,
-    /// Pages that the disk has to be asked for.
+    /// Pages for which the disk has to be asked.
     pub new: Vec<u32>,
     /// The disk had no room before.
     pub is_trial: bool,
 }
 
-/// The places in the file of so many bytes from `offset` on, and their lengths. Neighbours are one.
+/// The places in the file of `len` bytes from `offset` on, and their lengths. Neighbours are one.
 pub fn runs(pages: &[u32], offset: u64, len: usize) -> Vec<(u64, usize)> {
     let mut runs: Vec<(u64, usize)> = Vec::new();
     let (mut offset, mut rest) = (offset, len);

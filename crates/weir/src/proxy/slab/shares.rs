@@ -1,9 +1,9 @@
 //! The writers of blocks, and the shares of their origins.
 //!
-//! A block with a writer keeps its bytes, and an object that has to come in one answer keeps all of
-//! its blocks until the last has come. Such objects of one origin may take the whole cache, as long
-//! as others need no room. If one does and has less than its share, which is an equal part for each
-//! origin that writes, the origin with the most loses its latest object.
+//! A block with a writer keeps its bytes. An object that has to come in one answer keeps all of its
+//! blocks until the last has come. Such objects of one origin may take the whole cache while other
+//! origins need no room. If another origin needs room and has less than its share, which is an
+//! equal part for each writing origin, the origin with the most loses its latest object.
 
 use super::room::Key;
 use std::collections::BTreeMap;
@@ -59,14 +59,14 @@ impl Writers {
         }
     }
 
-    /// Notes whether bytes are being written to the pages of the block, which then stay.
+    /// Notes whether bytes are being written to the pages of the block. Busy pages stay.
     pub fn set_busy(&mut self, key: Key, is_busy: bool) {
         self.0.entry(key).and_modify(|writer| writer.is_busy = is_busy);
     }
 
-    /// Chooses the object that makes room for the writer of this block, and notes that it has lost
-    /// its pages. `pages_of` counts those of a block. Returns no blocks if the writer has its
-    /// share of the cache of `most` pages.
+    /// Chooses the object that makes room for the writer of this block, and notes the loss of its
+    /// pages. `pages_of` counts the pages of a block. Returns no blocks if the writer has its share
+    /// of the cache of `most` pages.
     pub fn revoke(&mut self, key: Key, most: u32, pages_of: impl Fn(&Key) -> usize) -> Vec<Key> {
         let Some(origin) = self.0.get(&key).map(|writer| writer.claim.origin) else {
             return Vec::new();
@@ -80,7 +80,7 @@ impl Writers {
         if has_share {
             return Vec::new();
         }
-        // The largest one may have nothing that can be given up now.
+        // The largest one may have no object that can be given up now.
         let mut larger: Vec<_> = pages.into_iter().filter(|(_, count)| *count > share).collect();
         larger.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let Some(object) = larger.iter().find_map(|(origin, _)| self.latest(*origin)) else {
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Objects of three blocks each that an origin has, until there is no more room.
+    /// Objects of three blocks each of an origin, until the cache is full.
     fn take_all(slab: &Arc<Slab>, origin: usize, first: u64) -> Vec<Filler> {
         let mut writers = Vec::new();
         loop {
@@ -142,7 +142,7 @@ mod tests {
         let third = take_all(&slab, 2, 200);
         let all = [kept(&first), kept(&second), kept(&third)];
         assert!(all.iter().all(|count| (18..=24).contains(count)), "{all:?}");
-        // Those that are complete are read as before.
+        // Complete ones are read as before.
         drop(first);
         let mut content = [0; 10];
         assert!(slab.read((0, 2), 5, &mut content).unwrap() && content == [0; 10]);
@@ -160,7 +160,7 @@ mod tests {
         }
         assert!(take_all(&slab, 1, 100).is_empty());
         assert_eq!(kept(&parts), 63);
-        // While bytes are written to its pages, nothing of an object is taken.
+        // While bytes are written to its pages, no block of an object is taken.
         drop(parts);
         let whole = take_all(&slab, 1, 100);
         whole.iter().for_each(|writer| slab.lock().writers.set_busy(writer.pin.key, true));

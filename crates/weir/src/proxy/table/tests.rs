@@ -41,7 +41,7 @@ fn happened(table: &mut Table, file: &str, news: News) -> Vec<Range<Place>> {
     table.happened(Time::ZERO, Event { origin: 0, key: name(file), news })
 }
 
-/// An object of so many bytes; its number is its version.
+/// An object of `size` bytes; its number is its version.
 fn object(id: u64, size: u64, has_ranges: bool) -> Object {
     let headers = HeaderMap::from_iter([(ETAG, HeaderValue::from_static("\"a\""))]);
     let validators = Validators::of(&headers);
@@ -105,7 +105,7 @@ fn names_that_the_origin_has_not_answered_for_are_not_forgotten_for_others() {
     assert!((100..1000).contains(&noted), "then there is no room: {noted}");
     happened(&mut table, "7", described(None));
     assert!(note(&mut table, "new") && !table.files.contains_key(&name("7")));
-    // One that is forgotten before it is looked at is no file that does not exist.
+    // A file that was forgotten before the look does not count as missing.
     assert_eq!(look(&mut table, "7", Part::First), Look::Nack(NackReason::Congestion));
 }
 
@@ -138,7 +138,7 @@ fn blocks_wait_for_one_of_the_transfers_of_the_file() {
     let end = News::Filled { id: 1, blocks: 20..21, result: Ok(()) };
     assert_eq!(happened(&mut table, "file", end), [blocks_of(1, 20..21)]);
     assert_eq!(transfers(&table), [50..51]);
-    // There is a limit, and consumers receive that.
+    // Consumers receive the limit as a reason.
     let mut looks = (100..1000).map(|block| look(&mut table, "file", of_block(1, block)));
     assert!(looks.any(|look| look == Look::Nack(NackReason::Congestion)));
 }

@@ -87,7 +87,7 @@ fn certificates_of_unknown_signers_keep_no_publication_waiting() {
     assert_eq!(unknown, AT_ONCE / 4);
     asker.ask(Time::ZERO, "/alice/1".parse().unwrap(), false);
     assert_eq!(sent(&mut asker, Time::ZERO).unwrap(), "/alice/1");
-    // A publication needs one of them: it is asked for at once, and as often as any.
+    // A publication needs one of them: it is requested at once, with all attempts.
     let name = asker.wanted.keys().find(|name| !asker.asked.contains(*name)).unwrap().clone();
     asker.ask_certificate(Time::ZERO, name.clone());
     assert_eq!(sent(&mut asker, Time::ZERO), Some(name.to_string()));
@@ -138,8 +138,8 @@ fn publications_that_no_member_has_do_not_delay_others() {
             }
             now = asker.next_deadline().unwrap();
         }
-        // The first turn has the packets that no member has. Then the others are asked for, and
-        // the next deadline comes within another turn.
+        // The first turn has the packets that no member has. Then the others are requested, and the
+        // next deadline comes within another turn.
         let turn = ATTEMPT.mul_f64(ATTEMPTS_OF_TURN.into());
         assert!(now <= Time::ZERO + turn + turn, "{now:?}");
         // All are tried all the same.
@@ -171,7 +171,7 @@ fn made_up(i: usize) -> Name {
     format!("/made-up-{}/{i}", i % 60).parse().unwrap()
 }
 
-/// One vector can claim so many publications.
+/// One vector can claim this number of publications.
 #[test]
 fn no_source_keeps_the_publications_of_others_out() {
     for is_old in [true, false] {
@@ -230,7 +230,7 @@ fn few_packets_are_asked_for_at_a_time_and_there_is_a_bound() {
     assert_eq!(count, AT_ONCE);
 }
 
-/// A packet that says that there is no publication, under the name of an Interest.
+/// A packet that reports no publication, under the name of an Interest.
 fn none(asked: &str) -> Bytes {
     let name: Name = asked.parse().unwrap();
     let nack = |name, content: Bytes| {

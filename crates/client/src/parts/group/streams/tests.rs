@@ -14,12 +14,12 @@ fn arrival(bytes: usize) -> Arrival {
     Arrival { content: vec![0; bytes].into(), key: "/alice/KEY/k".parse().unwrap() }
 }
 
-/// The numbers that are asked for now.
+/// The numbers that are requested now.
 fn asked(streams: &mut Streams) -> Vec<u64> {
     std::iter::from_fn(|| streams.next_wanted(&stream())).map(|(seq, _)| seq).collect()
 }
 
-/// Those that an update leads to.
+/// The numbers that are requested after an update.
 fn updated(streams: &mut Streams, low: u64, high: u64, is_confirmed: bool) -> Vec<u64> {
     streams.update(&update(low, high, is_confirmed));
     asked(streams)
@@ -88,7 +88,7 @@ fn publications_that_wait_for_an_earlier_one_are_bounded() {
         }
     }
     assert!(most <= MOST_HELD, "{most}");
-    // When there is no more room, those of the last streams do not wait for the first one.
+    // In a full memory, publications of the last streams do not wait for the first one.
     assert!(released > 400, "{released}");
     let first = streams.arrived(&names[19], 1, arrival(1)).released;
     assert!(first[0].is_late, "late, and not hidden");
@@ -197,7 +197,7 @@ fn publications_put_back_are_requested_later() {
     assert_eq!(asked(&mut streams), [2]);
 }
 
-/// The numbers that are asked for elsewhere, where none has them, and those that are missing then.
+/// The numbers that are requested elsewhere, if none is found, and those missing then.
 fn sought(streams: &mut Streams) -> (Vec<u64>, Option<(u64, u64, u64)>) {
     let (mut all, mut missing) = (Vec::new(), None);
     while let Some(seq) = streams.next_gone(&stream()) {
@@ -301,7 +301,7 @@ fn missing_publications_between_others_that_are_gone_are_reported_once() {
     assert_eq!(missing, Some((1, 80, 79)));
 }
 
-/// They are asked for again when newer ones have taken their places among those that may be.
+/// They are requested again when newer ones have taken their places.
 #[test]
 fn a_publication_that_is_not_asked_for_any_more_is_reported_once() {
     let mut streams = Streams::new(10, 2);

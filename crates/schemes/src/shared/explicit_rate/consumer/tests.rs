@@ -127,7 +127,7 @@ impl Bench {
         self.with(|consumer, cx| consumer.on_loss(cx, &loss));
     }
 
-    /// How many Interests of each lane leave in so long; nothing comes back, but the paths stay.
+    /// The number of Interests of each lane that leave in `ms`; nothing returns, but paths stay.
     fn count(&mut self, ms: u64) -> [u32; 8] {
         let end = self.now + Duration::from_millis(ms);
         let mut lanes = [0; 8];

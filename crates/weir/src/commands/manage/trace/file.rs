@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 
-/// Bytes that are written at once.
+/// The number of bytes of one write.
 const BUFFER: usize = 1 << 18;
 
 /// The number of the forwarder in Ethernet addresses; a face has its own.

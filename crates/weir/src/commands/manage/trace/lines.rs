@@ -17,7 +17,7 @@ const INDENT: &str = "  ";
 
 /// How lines are laid out.
 pub struct Lines {
-    /// The columns of the terminal; `None` if it is none.
+    /// The columns of the terminal; `None` if the output is not a terminal.
     width: Option<usize>,
 }
 
@@ -74,7 +74,7 @@ impl Lines {
     }
 }
 
-/// The words for what the forwarder did.
+/// The words for the actions of the forwarder.
 const ACTIONS: [&str; 9] = [
     "hit",
     "aggregated",
