@@ -1,7 +1,7 @@
 //! WebSocket in a program that is built without it. The configuration cannot ask for it, so there
 //! is no such connection.
 
-use super::Progress;
+use super::progress::Progress;
 use crate::config::Origins;
 use mio::net::TcpStream;
 use std::convert::Infallible;
