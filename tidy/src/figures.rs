@@ -3,7 +3,7 @@
 mod imports;
 mod owners;
 
-pub use imports::imports;
+pub use imports::{Need, imports};
 pub use owners::Fields;
 
 use crate::rust::is_test;
@@ -47,8 +47,11 @@ pub struct Figures {
     pub bound_closures: usize,
     /// Groups of modules that import each other, directly or by others.
     pub cycles: Vec<Vec<String>>,
-    /// Imports of a module above the importing one.
+    /// Pairs of a module and one above it whose items it needs.
     pub upward_imports: usize,
+    /// The needed items of modules above, but for structs with private fields: code that sees these
+    /// fields is below the struct's module.
+    pub shared_above: Vec<Need>,
 }
 
 impl Figures {
@@ -102,9 +105,16 @@ fn count(name: &str, files: &[(&SourceFile, &str)]) -> Figures {
     let is_mixed = |of: &&Fields| of.private > 0 && of.public > 0;
     figures.mixed_owners = owners.iter().filter(is_mixed).cloned().collect();
     figures.reached_owners = owners.into_iter().filter(|of| of.restricted > 0).collect();
-    let imports = imports(name, files);
-    figures.upward_imports = imports.iter().filter(|(from, to)| is_above(to, from)).count();
-    figures.cycles = cycles(&imports);
+    let needs = imports::needs(name, files);
+    let upward: Vec<&Need> = needs.iter().filter(|need| is_above(&need.to, &need.from)).collect();
+    let pairs: BTreeSet<_> = upward.iter().map(|need| (&need.from, &need.to)).collect();
+    figures.upward_imports = pairs.len();
+    let hidden = owners::hidden(&declarations);
+    let is_hidden = |need: &Need| {
+        need.name.as_ref().is_some_and(|name| hidden.contains(&(need.to.as_str(), name.as_str())))
+    };
+    figures.shared_above = upward.into_iter().filter(|need| !is_hidden(need)).cloned().collect();
+    figures.cycles = cycles(&needs.into_iter().map(|need| (need.from, need.to)).collect());
     figures
 }
 
@@ -307,5 +317,24 @@ mod tests {
         ]);
         assert_eq!(one.cycles, [["b".to_owned(), "b::inner".to_owned()]]);
         assert_eq!(one.upward_imports, 1);
+    }
+
+    #[test]
+    fn only_structs_with_private_fields_are_no_shared_items() {
+        let child = "use super::{E, F, MOST, P, Q, f};\nimpl P {}\nfn g() { super::h() }\n";
+        let parent = "mod c;\npub struct P { a: u8 }\npub struct F { pub a: u8 }\npub enum E {}\n\
+                      const MOST: u8 = 1;\nfn f() {}\nfn h() {}\npub struct Q(u8);\n";
+        let files = [("crates/a/src/b.rs", parent), ("crates/a/src/b/c.rs", child)];
+        let shared = of(&files).shared_above;
+        let names: Vec<&str> = shared.iter().filter_map(|need| need.name.as_deref()).collect();
+        assert_eq!(names, ["E", "F", "MOST", "f", "h"]);
+        assert!(shared.iter().all(|need| (&*need.from, &*need.to) == ("b::c", "b")));
+        // The parent exports an item again that another child declares.
+        let exported = [("crates/a/src/b.rs", "mod c;\nmod d;\npub use d::E;\n")];
+        let children = [
+            ("crates/a/src/b/c.rs", "use super::E;\n"),
+            ("crates/a/src/b/d.rs", "pub enum E {}\n"),
+        ];
+        assert_eq!(of(&[&exported[..], &children].concat()).shared_above, []);
     }
 }

@@ -8,6 +8,7 @@ mod command;
 mod conf;
 mod connection;
 mod dataset;
+mod endpoint;
 mod key_places;
 pub mod lists;
 mod trace;
@@ -16,29 +17,7 @@ pub use address::{Address, AddressError};
 pub use command::CommandError;
 pub use connection::{ConnectError, Connection, Turn};
 pub use dataset::{DatasetError, Found};
+pub use endpoint::Endpoint;
 pub use key_places::KeyPlaces;
 pub use lists::{FaceEntry, General, Passed, RouteEntry, StoreInfo, StrategyEntry};
-
 pub use trace::TraceReader;
-
-use control::Time;
-
-/// A state machine at the end of a connection, with the verbs of all of them.
-pub trait Endpoint {
-    /// A link-layer frame came.
-    fn receive(&mut self, now: Time, frame: &[u8]);
-
-    /// Appends the next frame to send and returns true, or returns false.
-    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool;
-
-    /// When [`Endpoint::on_deadline`] has to be called.
-    fn next_deadline(&mut self, now: Time) -> Option<Time>;
-
-    /// The requested instant has come.
-    fn on_deadline(&mut self, now: Time);
-
-    /// Announces if the forwarder answers ranges over this connection now. Over UDP it does not
-    /// until this address has proved that it receives; before, a range brings one segment. Called
-    /// over UDP only, before each requested packet.
-    fn set_ranges(&mut self, _answered: bool) {}
-}

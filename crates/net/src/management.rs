@@ -6,6 +6,7 @@
 //! face, and gives the replies to the forwarder.
 
 mod announcement;
+mod answer;
 pub mod authority;
 mod certificates;
 mod checks;
@@ -36,6 +37,7 @@ mod timer;
 mod trace;
 mod verification;
 
+pub use answer::Answer;
 pub use counters::{COUNTERS, ContentStore, Counters, Pit, Queue, counters_json};
 pub use events::FaceEvent;
 pub use face_info::{FaceInfo, Marking, Persistency};
@@ -69,15 +71,6 @@ use verification::Announcers;
 
 /// Datasets that clients may still read take at most this part of the shared memory.
 const DATASETS: usize = 32;
-
-/// The result of an Interest for management.
-#[derive(Debug)]
-pub enum Answer {
-    /// A frame for the forwarder, from the internal face.
-    Frame(Vec<u8>),
-    /// Something for the driver to do, and to reply to.
-    Order(Box<Order>),
-}
 
 /// The management service.
 #[derive(Debug)]

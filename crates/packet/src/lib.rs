@@ -19,6 +19,7 @@ pub mod nack;
 pub mod name;
 pub mod options;
 pub mod signature;
+mod size;
 pub mod tlv;
 pub mod traceroute;
 mod uri;
@@ -35,8 +36,6 @@ pub use nack::NackReason;
 pub use name::{Name, NameRef};
 pub use options::{HopOption, HopOptions};
 pub use signature::{KeyLocator, Signature, SignatureInfo, SignatureInfoBuf, SignatureType};
+pub use size::MAX_PACKET;
 pub use tlv::{DecodeError, Fault};
 pub use uri::UriError;
-
-/// The largest network-layer packet that is accepted or made, in bytes (ndn-cxx and NFD alike).
-pub const MAX_PACKET: usize = 8800;

@@ -6,9 +6,8 @@ mod client;
 mod objects;
 mod settings;
 
-use crate::Digest;
 use crate::address::BucketAddress;
-use crate::blobs::{hex, parse};
+use crate::digest::{Digest, hex, parse};
 use crate::error::StoreError;
 use crate::fault::{BucketError, Cause};
 use crate::follow::catch_up;

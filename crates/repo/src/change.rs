@@ -1,7 +1,7 @@
 //! A change of the index, as one transaction: inserted or removed entries.
 
-use crate::Digest;
 use crate::codec;
+use crate::digest::Digest;
 use crate::entry::{Body, Entry, Place, Top};
 use crate::error::StoreError;
 use crate::index::{BLOBS, BYTES, ENTRIES, HOLDS, MEMBERS, NAMES, NEXT, RECORDS, TOPS, UPLOADS};

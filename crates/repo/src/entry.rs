@@ -1,6 +1,6 @@
 //! The entries of the index.
 
-use crate::Digest;
+use crate::digest::Digest;
 use packet::{Bytes, Component, Name};
 use security::manifest::{Layout, Unsigned};
 use transport::publish::{Publication, PublishError, SignedPackets, Source, Spec};

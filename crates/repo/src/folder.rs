@@ -1,7 +1,7 @@
 //! The folder of a store as the place of its bytes.
 
-use crate::Digest;
-use crate::blobs::{self, list, parse, path};
+use crate::blobs::{self, list, path};
+use crate::digest::{Digest, parse};
 use crate::error::StoreError;
 use crate::staging::Staging;
 use crate::volume::{Blob, Found, Volume};

@@ -61,6 +61,7 @@ mod blobs;
 mod bucket;
 mod change;
 mod codec;
+mod digest;
 mod entry;
 mod error;
 mod fault;
@@ -80,7 +81,7 @@ mod volume;
 mod walk;
 
 pub use address::{Address, BucketAddress};
-pub use blobs::hex;
+pub use digest::{Digest, hex};
 pub use entry::{Body, Entry, Object, Place, Top};
 pub use error::StoreError;
 pub use fault::{BucketError, Cause};
@@ -94,6 +95,3 @@ pub use verify::{Checked, Damage};
 pub use view::{Numbered, View};
 pub use volume::{Blob, Found, Log, Volume};
 pub use walk::{Listed, Walk};
-
-/// The SHA-256 of a blob.
-pub type Digest = [u8; 32];

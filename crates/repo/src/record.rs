@@ -3,8 +3,8 @@
 //! A change is a list of steps. Each has a length, and a sum that shows damage. The last one has
 //! the number of steps, so a change that was cut off is no change.
 
-use crate::Digest;
 use crate::codec::{self, open, seal};
+use crate::digest::Digest;
 use crate::entry::{Entry, Top};
 use packet::tlv::{self, Reader};
 use packet::{Fault, Name, NameRef};

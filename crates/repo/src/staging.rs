@@ -1,8 +1,8 @@
 //! Bytes on their way into the store.
 
-use crate::Digest;
 use crate::blobs::{self, BLOCK};
 use crate::codec;
+use crate::digest::Digest;
 use crate::entry::Entry;
 use crate::error::StoreError;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};

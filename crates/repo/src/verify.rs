@@ -1,6 +1,6 @@
 //! Reading everything again.
 
-use crate::Digest;
+use crate::digest::Digest;
 use crate::entry::{Body, Entry, Object, Place};
 use crate::error::StoreError;
 use crate::store::Store;

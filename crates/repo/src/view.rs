@@ -1,7 +1,7 @@
 //! The store at one time, for the process that serves it.
 
-use crate::Digest;
 use crate::codec;
+use crate::digest::Digest;
 use crate::entry::{Body, Entry, Top};
 use crate::error::StoreError;
 use crate::index::{CHANGES, ENTRIES, MEMBERS, NAMES, NUMBERS, TOPS, UPLOADS};

@@ -1,6 +1,6 @@
 //! The place of a store's bytes and, if other hosts share the store, of its changes.
 
-use crate::Digest;
+use crate::digest::Digest;
 use crate::error::StoreError;
 use crate::staging::Staging;
 use std::collections::BTreeMap;

@@ -4,6 +4,7 @@
 mod way;
 mod workload;
 
+pub use way::DirectionSection;
 pub(crate) use way::needs_rate;
 pub use workload::{
     AdaptationWord, ArrivalsWord, Bound, CachingSection, ConsumerSection, ContentSection,
@@ -11,12 +12,11 @@ pub use workload::{
     SigningWord, Store, WorkloadSection,
 };
 
-use crate::bandwidth_delay::QueueBound;
 use crate::model::{Loss, Machine, Warmup};
-use crate::values::{interval, metric, node_names, rate, rates, warmup};
+use crate::values::{interval, node_names, rate, rates, warmup};
 use control::{Duration, Rate, Ratio};
 use document::schema::{Form, Section};
-use document::{Described, Fields, LOSS_FORM, Parts, Read, Words, parts};
+use document::{Described, Fields, LOSS_FORM, Read, Words, parts};
 use packet::Name;
 use schemes::{Choice, defaults};
 use std::ops::Range;
@@ -111,60 +111,6 @@ pub struct LinkSection {
     /// rate = "1 Mbit/s" }`.
     #[field(form = "table of link fields", elsewhere)]
     pub back: (),
-}
-
-/// The properties that differ from the fields around them.
-#[derive(Clone, Debug, Fields, Read)]
-#[section(name = "link direction")]
-pub struct DirectionSection {
-    /// Rate at which bytes are sent. Required of a link.
-    #[field(with = rate)]
-    pub rate: Option<Rate>,
-    /// Propagation delay.
-    #[field(default = "0 ms")]
-    pub delay: Duration,
-    /// Its cost with `routing = "metric"`; counted in thousandths.
-    #[field(default = 1, form = "number from 0 on", with = metric)]
-    pub metric: u64,
-    /// Bound of the queue of Data at the sending end; Interests and Nacks have one of their own
-    /// with the same bound. In BDP: the rate times the longest round-trip time, without queueing,
-    /// of a consumer or workload whose path crosses the link; at least one packet.
-    #[field(
-        default = "100 packets",
-        form = "size, packets (`\"100 packets\"`) or BDP (`\"0.5 BDP\"`)",
-        with = QueueBound::read
-    )]
-    pub queue: QueueBound,
-    /// Share of frames that are lost (Bernoulli); as a table, the four probabilities of the
-    /// Gilbert-Elliott model: of changing the state after a frame, and of loss in each state
-    /// (`good` is 0 and `bad` is 1 unless given).
-    #[field(default = "0 %", form = Form::As(LOSS_FORM), by = document::loss)]
-    pub loss: Loss,
-    /// Every frame takes up to this much longer, evenly distributed; frames keep their order.
-    #[field(default = "0 ms")]
-    pub jitter: Duration,
-    /// Share of frames that are overtaken by later ones.
-    #[field(default = "0 %")]
-    pub reorder: Ratio,
-    /// How long these frames are held back.
-    #[field(default = "5 ms")]
-    pub reorder_by: Duration,
-    /// Share of frames that arrive twice.
-    #[field(default = "0 %")]
-    pub duplicate: Ratio,
-    /// Share of frames of which a byte is changed.
-    #[field(default = "0 %")]
-    pub corrupt: Ratio,
-    /// The ends acknowledge frames and send lost ones again (NDNLPv2 link reliability); it applies
-    /// to both ends if either direction sets it.
-    #[field(default = false)]
-    pub reliability: bool,
-    /// The receiving end does not know `rate`; parts of a scheme on its face use a measured rate.
-    #[field(default = false)]
-    pub measured: bool,
-    /// The parts of schemes on the sending face.
-    #[field(flatten)]
-    pub parts: Parts,
 }
 
 /// Nodes and links that a generator makes or a file holds. `line`, `ring` and `star` name their

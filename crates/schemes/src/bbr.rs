@@ -79,8 +79,6 @@ const INITIAL_SEGMENT: f64 = 8000.0;
 /// Segments that may follow the initial window at most: some 100 ms at the initial rate, and what
 /// delays a path of 2 Mbit/s by two seconds.
 const MOST_INITIAL: f64 = 64.0;
-/// The smallest window, `BBRMinPipeCwnd`.
-const MIN_WINDOW: f64 = 4.0;
 /// The immediate growth of Startup's window when a train shows a larger pipe: as much as slow start
 /// in two round trips. The train shows the rate of the bottleneck, of which other flows may leave
 /// little.
@@ -158,6 +156,9 @@ struct Silence {
 }
 
 impl Bbr {
+    /// The smallest window, `BBRMinPipeCwnd`.
+    const MIN_WINDOW: f64 = 4.0;
+
     fn new(params: &Params) -> Bbr {
         let settings = Settings::new(params);
         let startup = Startup::new(settings.initial_window);
@@ -215,7 +216,7 @@ impl Bbr {
     fn window(&self) -> f64 {
         let bandwidth = self.bandwidth();
         let window = match self.mode {
-            _ if self.silence.silent => MIN_WINDOW,
+            _ if self.silence.silent => Bbr::MIN_WINDOW,
             Mode::Startup if self.first_flight() => {
                 // As long as nothing of what went ahead has come, the pace alone bounds it.
                 let unknown = if self.startup.scout { f64::MAX } else { 0.0 };
@@ -235,7 +236,7 @@ impl Bbr {
         };
         let going_up = matches!(self.mode, Mode::Up { .. });
         let bound = self.bounds.inflight(going_up, self.uncongested()).min(MAX_WINDOW);
-        let window = window.min(bound).max(MIN_WINDOW);
+        let window = window.min(bound).max(Bbr::MIN_WINDOW);
         if self.mode == Mode::Startup { window } else { window.min(self.share.window()) }
     }
 
@@ -407,7 +408,7 @@ impl Bbr {
                     self.mode = Mode::Up { round, since, bandwidth: before, hold: true };
                 }
             }
-            Mode::ProbeRtt { until: None } if in_flight <= (full / 2.0).max(MIN_WINDOW) => {
+            Mode::ProbeRtt { until: None } if in_flight <= (full / 2.0).max(Bbr::MIN_WINDOW) => {
                 self.mode = Mode::ProbeRtt { until: Some(now + PROBE_RTT.max(self.path.rtt_min)) };
             }
             Mode::ProbeRtt { until: Some(until) } if now >= until => {
@@ -581,7 +582,7 @@ impl Controller for Bbr {
         }
         self.path.rtt_min = self.path.rtt_min.min(estimate.rtt_min);
         self.startup.hint = Some(rate);
-        self.startup.window = self.pipe(rate).max(MIN_WINDOW);
+        self.startup.window = self.pipe(rate).max(Bbr::MIN_WINDOW);
         true
     }
 

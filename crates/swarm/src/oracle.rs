@@ -9,21 +9,6 @@ mod program;
 mod waiting;
 
 pub use fair::{max_min, proportional};
-pub use fluid::{Job, completion, earliest_end, max_flow};
+pub use fluid::{Job, Pipe, completion, earliest_end, max_flow};
+pub use program::Unsolved;
 pub use waiting::{Way, attempts};
-
-/// A direction of a link that carries Data, in a network of several.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pipe {
-    /// The sending node.
-    pub from: usize,
-    /// The receiving node.
-    pub to: usize,
-    /// Bits a second.
-    pub rate: f64,
-}
-
-/// A linear or conic program could not be solved.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the solver ended with {0}")]
-pub struct Unsolved(pub String);

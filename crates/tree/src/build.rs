@@ -3,8 +3,8 @@
 use crate::entry::{Entry, PageRef, SEGMENT_SIZE, Totals};
 use crate::error::TreeError;
 use crate::name::FileName;
+use crate::naming::{KEY_LEN, Key, PAGE_KEYWORD};
 use crate::page::{Page, Part};
-use crate::{KEY_LEN, Key};
 use packet::{Bytes, Component, ContentType, DataParts, Name, SignatureInfoBuf};
 use security::Signer;
 use sha2::{Digest as _, Sha256};
@@ -49,8 +49,7 @@ pub fn page_packet(base: &Name, page: &PageRef, content: &[u8]) -> Bytes {
 
 /// Appends the packet of a page. The arguments determine every byte.
 fn encode_page(base: &Name, key: &Key, content: &[u8], out: &mut Vec<u8>) {
-    let name =
-        base.clone().with(&Component::keyword(crate::PAGE_KEYWORD)).with(&Component::generic(key));
+    let name = base.clone().with(&Component::keyword(PAGE_KEYWORD)).with(&Component::generic(key));
     let segment = Component::segment(0);
     let parts = DataParts {
         name: name.as_ref(),

@@ -2,7 +2,7 @@
 
 use crate::error::TreeError;
 use crate::name::FileName;
-use crate::{KEY_LEN, Key};
+use crate::naming::{KEY_LEN, Key, PAGE_KEYWORD};
 use packet::tlv::{self, Element, Reader};
 use packet::{Component, Fault, Name};
 use security::Digest;
@@ -150,9 +150,7 @@ impl PageRef {
     /// The name of the page's object, whose only segment it is: `<base>/32=page/<key>`.
     #[must_use]
     pub fn object(&self, base: &Name) -> Name {
-        base.clone()
-            .with(&Component::keyword(crate::PAGE_KEYWORD))
-            .with(&Component::generic(&self.key))
+        base.clone().with(&Component::keyword(PAGE_KEYWORD)).with(&Component::generic(&self.key))
     }
 
     pub(crate) fn encode_into(&self, out: &mut Vec<u8>) {

@@ -1,14 +1,18 @@
 //! The output for the user.
 
+mod note;
 mod progress;
 mod recent;
 mod table;
+mod terminal;
 mod tree_progress;
 
 pub use control::counted;
+pub use note::note;
 pub use progress::{Progress, RunProgress};
 pub use recent::Recent;
 pub use table::{Column, Table};
+pub use terminal::{height, width};
 pub use tree_progress::{Moving, TreeProgress};
 
 use crate::exit::{Failure, Kind, Word};
@@ -17,6 +21,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
+use terminal::folded;
 
 /// Prints a result on standard output. It may contain text of peers and of others' files: control
 /// characters are escaped.
@@ -49,40 +54,7 @@ pub fn lines(text: &str) -> Vec<String> {
     folded(text, width(std::io::stdout()).unwrap_or(usize::MAX))
 }
 
-/// A text in lines of at most `room` letters, divided between words where possible. A text that
-/// fits stays as it is.
-fn folded(text: &str, room: usize) -> Vec<String> {
-    if text.chars().count() <= room {
-        return vec![text.to_owned()];
-    }
-    // All lines of an indented text are indented.
-    let bare = text.trim_start_matches(' ');
-    let indent = text.len() - bare.len();
-    if indent > 0 && indent < room / 2 {
-        let lines = folded(bare, room - indent);
-        return lines.iter().map(|line| format!("{}{line}", &text[..indent])).collect();
-    }
-    let (mut lines, mut line) = (Vec::new(), String::new());
-    for word in text.split(' ') {
-        let is_full = line.chars().count() + 1 + word.chars().count() > room;
-        if !line.is_empty() && is_full {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-        // The terminal would divide a word wider than itself anyway.
-        while line.chars().count() > room.max(1) {
-            let rest = line.split_off(line.char_indices().nth(room.max(1)).map_or(0, |(at, _)| at));
-            lines.push(std::mem::replace(&mut line, rest));
-        }
-    }
-    lines.push(line);
-    lines
-}
-
-/// The message, for programs, of a failure because the reader of the output has gone.
+/// The message, for programs, of a failure because nothing reads the output.
 pub const READER_GONE: &str = "the reader of the output has gone";
 
 /// The failure of standard output.
@@ -94,12 +66,6 @@ pub fn unwritable(error: &std::io::Error) -> Failure {
     };
     let message = format!("cannot write standard output: {error}");
     Failure::new(Word::unwritable(error), message).then(next)
-}
-
-/// Prints a line about the progress on standard error. An error of this has no reader. Text of
-/// peers may be in it: control characters are escaped.
-pub fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", net::text::visible_lines(text));
 }
 
 /// Prints why the program fails, on standard error, and returns its exit code. With `as_json` the
@@ -150,30 +116,9 @@ fn ascii(json: &str) -> String {
     out
 }
 
-/// The columns of a terminal; `None` if `stream` is not a terminal.
-pub fn width(stream: impl std::os::fd::AsFd) -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(stream).ok()?;
-    (size.ws_col > 0).then_some(size.ws_col.into())
-}
-
-/// The rows of a terminal; `None` if `stream` is not a terminal.
-pub fn height(stream: impl std::os::fd::AsFd) -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(stream).ok()?;
-    (size.ws_row > 0).then_some(size.ws_row.into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn texts_are_divided_between_words() {
-        assert_eq!(folded("one two three", 13), ["one two three"]);
-        assert_eq!(folded("one two three", 9), ["one two", "three"]);
-        assert_eq!(folded("a link.near-far.loss", 10), ["a", "link.near-", "far.loss"]);
-        assert_eq!(folded("  one two", 6), ["  one", "  two"]);
-        assert_eq!(folded("äöü äöü", 3), ["äöü", "äöü"], "letters, not bytes");
-    }
 
     #[test]
     fn json_changes_no_terminal_and_loses_nothing() {

@@ -50,6 +50,7 @@ fn main() -> io::Result<()> {
         bound_closures: sum(|one| one.bound_closures),
         cycles: all.iter().flat_map(|one| one.cycles.clone()).collect(),
         upward_imports: sum(|one| one.upward_imports),
+        shared_above: all.iter().flat_map(|one| one.shared_above.clone()).collect(),
     };
     row(&mut out, &total)?;
     details(&mut out, &all)
@@ -100,6 +101,11 @@ fn details(out: &mut impl Write, all: &[figures::Figures]) -> io::Result<()> {
         for group in &one.cycles {
             let names = group.iter().map(|name| if name.is_empty() { "the crate" } else { name });
             writeln!(out, "{}: a cycle of {}", one.name, names.collect::<Vec<_>>().join(", "))?;
+        }
+        for figures::Need { from, to, name } in &one.shared_above {
+            let to = if to.is_empty() { "the crate" } else { to };
+            let name = name.as_deref().unwrap_or("all");
+            writeln!(out, "{}: {from} needs {name} of {to}", one.name)?;
         }
     }
     Ok(())

@@ -15,19 +15,38 @@ use syn::{Attribute, Item, ItemFn, ItemImpl, ItemMod, ItemUse, Macro, Path, UseT
 /// More modules than any name is imported through; ends a circle of imports.
 const MOST_STEPS: usize = 16;
 
-/// Pairs of importing and imported module in the crate `name`, each once. The crate's root has an
-/// empty name.
+/// An item that the code of a module needs of another module. The crate's root has an empty name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Need {
+    /// The importing module.
+    pub from: String,
+    /// The module that declares the item.
+    pub to: String,
+    /// The item as its module names it; `None` if the whole module is imported.
+    pub name: Option<String>,
+}
+
+/// Pairs of importing and imported module in the crate `name`, each once.
 pub fn imports(name: &str, files: &[(&SourceFile, &str)]) -> BTreeSet<(String, String)> {
+    needs(name, files).into_iter().map(|need| (need.from, need.to)).collect()
+}
+
+/// The imported items of the crate `name`, each once for each importing module.
+pub fn needs(name: &str, files: &[(&SourceFile, &str)]) -> BTreeSet<Need> {
     let modules = Modules::read(name, files);
     let mut all = BTreeSet::new();
     for (from, code) in &modules.0 {
-        let mut needed: BTreeSet<String> =
+        let mut needed: Vec<Owned> =
             code.paths.iter().filter_map(|path| modules.owner(from, path)).collect();
         for import in &code.imports {
             needed.extend(modules.needed(from, code, import));
         }
-        needed.remove(from);
-        all.extend(needed.into_iter().map(|to| (from.clone(), to)));
+        let needed = needed.into_iter().filter(|one| one.module != *from);
+        all.extend(needed.map(|Owned { module, name }| Need {
+            from: from.clone(),
+            to: module,
+            name,
+        }));
     }
     all
 }
@@ -38,8 +57,20 @@ struct Modules(BTreeMap<String, Code>);
 /// The end of a path.
 enum Place {
     Module(String),
-    /// An item of the module, or something inside it.
-    Item(String),
+    /// An item of a module, or something inside it.
+    Item(Owned),
+}
+
+/// An item and the module that declares it. Without a name, the module itself.
+struct Owned {
+    module: String,
+    name: Option<String>,
+}
+
+impl Place {
+    fn item(module: String, name: &str) -> Self {
+        Self::Item(Owned { module, name: Some(name.to_owned()) })
+    }
 }
 
 impl Modules {
@@ -71,7 +102,7 @@ impl Modules {
     }
 
     /// The modules whose items an import brings in for the module's own code.
-    fn needed(&self, from: &str, code: &Code, import: &Import) -> Vec<String> {
+    fn needed(&self, from: &str, code: &Code, import: &Import) -> Vec<Owned> {
         let Some(name) = &import.name else {
             let Some(Place::Module(to)) = self.find(from, &import.path, MOST_STEPS) else {
                 return Vec::new();
@@ -82,10 +113,14 @@ impl Modules {
         let is_named = code.names.contains(name);
         let owner = match self.find(from, &import.path, MOST_STEPS) {
             // An item that is exported again for others is needed only if it is used here, too.
-            Some(Place::Item(to)) if import.exported && !is_named && is_above(from, &to) => None,
+            Some(Place::Item(to)) if import.exported && !is_named && is_above(from, &to.module) => {
+                None
+            }
             Some(Place::Item(to)) => Some(to),
             // The paths that go on in a module have their own owners.
-            Some(Place::Module(to)) => Some(to).filter(|_| !import.exported && !is_named),
+            Some(Place::Module(module)) => {
+                Some(Owned { module, name: None }).filter(|_| !import.exported && !is_named)
+            }
             None => None,
         };
         owner.into_iter().collect()
@@ -93,20 +128,20 @@ impl Modules {
 
     /// The module that declares the item at the end of the path. `None` if the path ends in another
     /// crate or in a module, or begins with a name of the file's own.
-    fn owner(&self, from: &str, path: &[String]) -> Option<String> {
+    fn owner(&self, from: &str, path: &[String]) -> Option<Owned> {
         match self.find(from, path, MOST_STEPS)? {
-            Place::Item(module) => Some(module),
+            Place::Item(owned) => Some(owned),
             Place::Module(_) => None,
         }
     }
 
     /// The owner of what a glob import of `module` brings in as `name`.
-    fn item(&self, module: &str, name: &str, steps: usize) -> Option<String> {
+    fn item(&self, module: &str, name: &str, steps: usize) -> Option<Owned> {
         let code = self.0.get(module)?;
         let path = [name.to_owned()];
         if code.declares(name) || code.imports.iter().any(|one| one.name.as_deref() == Some(name)) {
             return match self.walk(module.to_owned(), &path, steps)? {
-                Place::Item(owner) => Some(owner),
+                Place::Item(owned) => Some(owned),
                 Place::Module(_) => None,
             };
         }
@@ -134,10 +169,10 @@ impl Modules {
         if first == "super" {
             return self.walk(above(&module), rest, steps);
         }
-        let Some(code) = self.0.get(&module) else { return Some(Place::Item(module)) };
+        let Some(code) = self.0.get(&module) else { return Some(Place::item(module, first)) };
         // A function and a module may have the same name.
         if code.declares(first) && (rest.is_empty() || !code.children.contains(first)) {
-            return Some(Place::Item(module));
+            return Some(Place::item(module, first));
         }
         if code.children.contains(first) {
             return self.walk(join(&module, first), rest, steps);
@@ -154,7 +189,7 @@ impl Modules {
                 return self.walk(to, path, steps - 1);
             }
         }
-        Some(Place::Item(module))
+        Some(Place::item(module, first))
     }
 
     fn follow(&self, from: &str, import: &Import, rest: &[String], steps: usize) -> Option<Place> {

@@ -2,7 +2,7 @@
 
 use super::{absolute, is_above};
 use crate::rust::is_test;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::{self, Visit};
 use syn::{
     FnArg, ImplItem, ItemFn, ItemImpl, ItemMod, ItemStruct, ItemUse, Receiver, ReceiverKind, Type,
@@ -53,6 +53,17 @@ pub(super) fn owners(files: &[(String, Declarations)]) -> Vec<Fields> {
         }
     }
     found.into_values().cloned().collect()
+}
+
+/// The structs with private fields, by module and name. Only their modules and those below can add
+/// to them.
+pub(super) fn hidden(files: &[(String, Declarations)]) -> BTreeSet<(&str, &str)> {
+    files
+        .iter()
+        .flat_map(|(module, file)| file.structs.iter().map(move |one| (module.as_str(), one)))
+        .filter(|(_, one)| one.private > 0)
+        .map(|(module, one)| (module, one.name.as_str()))
+        .collect()
 }
 
 /// The structs that `path` may mean in this module, with their modules: the module's own, or those

@@ -1,7 +1,8 @@
 //! Commands: NFD's `rib/register`, as every NDN application does it, and commands that change a
 //! running forwarder.
 
-use crate::client::{ConnectError, Connection, Endpoint};
+use crate::client::endpoint::Endpoint;
+use crate::client::{ConnectError, Connection};
 use crate::management::parameters::{ControlParameters, numbers};
 use crate::management::response::ControlResponse;
 use crate::management::rib::ORIGIN_STATIC;

@@ -1,6 +1,7 @@
 //! A connection to a forwarder: one socket, one endpoint, one loop.
 
-use crate::client::{Address, Endpoint};
+use crate::client::Address;
+use crate::client::endpoint::Endpoint;
 use crate::clock::{Clock, unix_millis};
 use crate::framing::{MAX_FRAME, Unframer};
 use control::{Duration, Time};

@@ -1,6 +1,7 @@
 //! Reading a dataset of the forwarder: versioned, in segments, made on request.
 
-use crate::client::{ConnectError, Connection, Endpoint, Turn};
+use crate::client::endpoint::Endpoint;
+use crate::client::{ConnectError, Connection, Turn};
 use control::{Duration, Time};
 use packet::{Bytes, Component, Data, Interest, InterestBuf, LpPacket, Name};
 use thiserror::Error;

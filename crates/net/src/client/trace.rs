@@ -1,6 +1,6 @@
 //! Reading the trace of a running forwarder.
 
-use crate::client::Endpoint;
+use crate::client::endpoint::Endpoint;
 use crate::trace::Item;
 use control::{Duration, Time};
 use packet::tlv::Fault;

@@ -1,11 +1,12 @@
 //! Commands and announcements are judged, wait for certificates, and are judged again.
 
+use super::answer::Answer;
 use super::authority::{Account, Denial, Origin};
 use super::certificates::{Waiting, What};
 use super::command::Arrival;
 use super::command::{Asked, Command, Rejection};
 use super::learning::Reception;
-use super::{Answer, Host, Management, Question};
+use super::{Host, Management, Question};
 use control::Time;
 use forwarder::{FaceId, Forwarder};
 use packet::{Bytes, Interest, Name};

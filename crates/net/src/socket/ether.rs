@@ -4,8 +4,9 @@
 //! EtherType, and the daemon finds the face by the addresses in the frame. Each face has a socket
 //! of its own that only sends, so that the kernel reports for each face when it takes more.
 
+use super::progress::Progress;
+use super::sending::{SendError, SendFrames};
 use super::udp::UdpOptions;
-use super::{Progress, SendError, SendFrames};
 use crate::batch::Batch;
 use crate::framing::MAX_FRAME;
 pub use crate::interface::link::Changes;

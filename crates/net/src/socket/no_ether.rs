@@ -1,7 +1,8 @@
 //! Ethernet faces need packet(7) sockets, which only Linux has.
 
+use super::progress::Progress;
+use super::sending::{SendError, SendFrames};
 use super::udp::UdpOptions;
-use super::{Progress, SendError, SendFrames};
 use crate::batch::Batch;
 use crate::mac::Mac;
 use mio::{Registry, Token};

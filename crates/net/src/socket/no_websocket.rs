@@ -1,7 +1,7 @@
 //! WebSocket in a program built without it. The configuration cannot ask for it, so no such
 //! connection exists.
 
-use super::Progress;
+use super::progress::Progress;
 use crate::config::Origins;
 use mio::net::TcpStream;
 use std::convert::Infallible;

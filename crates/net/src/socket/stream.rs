@@ -1,6 +1,7 @@
 //! Byte streams: TCP and Unix sockets.
 
-use super::{Progress, peer};
+use super::peer;
+use super::progress::Progress;
 use crate::framing::{MAX_FRAME, Unframer};
 use crate::management::authority::Account;
 use forwarder::tables::memory;

@@ -4,7 +4,8 @@
 //! kernel then sorts datagrams by face, each face has a receive buffer and a path MTU of its own,
 //! and both ends of a link see one face, whichever end configured it.
 
-use super::{Progress, SendError, SendFrames};
+use super::progress::Progress;
+use super::sending::{SendError, SendFrames};
 use crate::batch::Batch;
 use crate::interface;
 use mio::net::UdpSocket;

@@ -1,7 +1,7 @@
 //! WebSocket (RFC 6455), for programs in browsers: one binary message for each packet, as NFD has
 //! it.
 
-use super::Progress;
+use super::progress::Progress;
 use super::stream::send_at_once;
 use crate::config::Origins;
 use crate::framing::MAX_FRAME;

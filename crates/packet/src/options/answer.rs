@@ -1,9 +1,8 @@
 //! The options of an answer.
 
-use super::{
-    Anticipated, HopOption, HopOptions, PathLabel, Range, ResidenceTime, ServedBy, SteeringHint,
-    TrafficClass,
-};
+use super::list::HopOptions;
+use super::option::HopOption;
+use super::{Anticipated, PathLabel, Range, ResidenceTime, ServedBy, SteeringHint, TrafficClass};
 
 /// The options of the answer to an Interest with the options `asked`: echoed ones, the answering
 /// node if requested, and no residence time, for the answer is at hand. `node` is the identity of

@@ -1,6 +1,6 @@
 //! The holders of the segments that a consumer will request next, and the answering node (CCTCP).
 
-use super::HopOption;
+use super::option::HopOption;
 use crate::tlv;
 use smallvec::SmallVec;
 

@@ -1,6 +1,6 @@
 //! Packets that are no answer.
 
-use super::HopOption;
+use super::option::HopOption;
 use smallvec::SmallVec;
 
 /// The most packets that one Interest excludes.

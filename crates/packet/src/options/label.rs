@@ -1,6 +1,6 @@
 //! Path labels (RFC 9531, "Path Steering in Information-Centric Networking").
 
-use super::HopOption;
+use super::option::HopOption;
 use smallvec::SmallVec;
 
 /// The longest bitmap of a path label, in bytes (RFC 9531, section 3.2): 42 hops.

@@ -1,6 +1,6 @@
 //! Options that are numbers.
 
-use super::HopOption;
+use super::option::HopOption;
 use crate::tlv;
 
 /// The rates that a path offers its flows, in bits of Data per second; each router downstream

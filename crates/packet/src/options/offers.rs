@@ -1,6 +1,6 @@
 //! The rates that the links of a path offer a flow.
 
-use super::HopOption;
+use super::option::HopOption;
 use smallvec::SmallVec;
 
 /// The most offers on one packet.

@@ -1,6 +1,6 @@
 //! The path that a packet took, and the path that an Interest is to take.
 
-use super::HopOption;
+use super::option::HopOption;
 use smallvec::SmallVec;
 
 /// The path that Data has come: equal if, and but for collisions only if, the paths are.

@@ -1,6 +1,7 @@
 //! Range Interests request a run of segments at once.
 
-use super::{HopOption, HopOptions};
+use super::list::HopOptions;
+use super::option::HopOption;
 use crate::tlv;
 
 /// The longest run in one Interest.

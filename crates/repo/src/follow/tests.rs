@@ -1,11 +1,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use super::*;
+use crate::digest::{Digest, hex};
 use crate::entry::{Body, Entry, Object, Place, Top};
 use crate::insertion::{Inserted, Insertion};
 use crate::view::View;
 use crate::volume::{Blob, Found, Volume};
-use crate::{Digest, blobs};
 use packet::Name;
 use security::Signer;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ impl Volume for Shared {
     }
 
     fn title_of(&self, blob: &Blob) -> String {
-        format!("shared/{}", blobs::hex(&blob.digest))
+        format!("shared/{}", hex(&blob.digest))
     }
 
     fn receive(&self, staging: &mut Staging) -> Result<(), StoreError> {

@@ -1,6 +1,6 @@
 //! The format in a program built without it: nothing can be written or read.
 
-use super::{Column, Constant, ReadRow};
+use super::table::{Column, Constant, ReadRow};
 use scenario::result::Value;
 use scenario::series::Row;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,8 @@
 mod labels;
 
 use self::labels::Labels;
-use super::{Role, link_label};
+use super::link_label::link_label;
+use super::role::Role;
 use crate::layout::{Arrangement, Layout};
 use crate::model::Scenario;
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 //! The network in the terminal.
 
 use super::canvas::Canvas;
-use super::{Role, link_label};
+use super::link_label::link_label;
+use super::role::Role;
 use crate::layout::{Arrangement, Layout};
 use crate::model::{Link, Scenario};
 use std::collections::BTreeMap;

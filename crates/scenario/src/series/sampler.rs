@@ -1,6 +1,7 @@
 //! From the simulator's samples to rows.
 
-use super::{FLOW, LINK, NETWORK, NODE, Quantity, Row, Rows, Subject, WORKLOAD, class_label};
+use super::quantity::{FLOW, LINK, NETWORK, NODE, Quantity, WORKLOAD};
+use super::row::{Row, Rows, Subject, class_label};
 use crate::model::{Objects, Pick, Scenario};
 use crate::result::flow_labels;
 use control::{Duration, Time};

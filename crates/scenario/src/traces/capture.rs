@@ -1,7 +1,8 @@
 //! The packets on links, as pcapng.
 
+use super::first_error::FirstError;
 use super::pcapng::{Captured, Pcapng};
-use super::{FirstError, Places};
+use super::places::Places;
 use crate::model::Scenario;
 use control::Time;
 use sim::{Fate, Fault, FlowTrace, Lost, PacketTrace, Tracer};

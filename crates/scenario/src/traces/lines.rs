@@ -1,8 +1,10 @@
 //! The events of packets, as lines of JSON.
 
-use super::{FirstError, Places, read};
+use super::first_error::FirstError;
+use super::places::Places;
 use crate::model::Scenario;
 use control::{Kind, Rate, Time};
+use packet::{Data, Interest, LpPacket, NameRef};
 use serde::Serialize;
 use sim::{Fate, Fault, FlowTrace, Lost, PacketTrace, Tracer};
 use std::io::{self, Write};
@@ -297,6 +299,33 @@ impl<W: Write> Drop for EventLog<W> {
     fn drop(&mut self) {
         let done = self.out.flush();
         self.first_error.note(done);
+    }
+}
+
+/// The fields read from a packet.
+#[derive(Default)]
+struct Read<'a> {
+    name: Option<NameRef<'a>>,
+    nonce: Option<u32>,
+    mark: u64,
+}
+
+/// Reads a frame or a network packet.
+fn read(bytes: &[u8], kind: Kind) -> Read<'_> {
+    let (packet, mark) = match LpPacket::decode(bytes) {
+        Ok(link) => (link.fragment().unwrap_or_default(), link.congestion_mark()),
+        Err(_) => (bytes, 0),
+    };
+    match kind {
+        Kind::Data => {
+            let name = Data::decode(packet).ok().map(|data| data.name());
+            Read { name, mark, nonce: None }
+        }
+        Kind::Interest | Kind::Nack => {
+            let interest = Interest::decode(packet).ok();
+            let nonce = interest.as_ref().and_then(Interest::nonce);
+            Read { name: interest.map(|interest| interest.name()), nonce, mark }
+        }
     }
 }
 

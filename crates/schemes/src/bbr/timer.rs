@@ -1,6 +1,6 @@
 //! How long an answer is waited for.
 
-use super::{Bbr, MIN_WINDOW};
+use super::Bbr;
 use control::{Duration, RttEstimate};
 
 /// The least margin of a timeout beyond the smoothed round-trip time.
@@ -21,11 +21,11 @@ impl Bbr {
     /// gaps and silence.
     pub(super) fn timeout(&self, in_flight: u32) -> Duration {
         let Some(srtt) = self.path.rtt.smoothed() else { return self.path.rtt.rto() };
-        if self.delivery.delivered() < MIN_WINDOW as u64 {
+        if self.delivery.delivered() < Bbr::MIN_WINDOW as u64 {
             return LONGEST_TIMEOUT;
         }
         let bandwidth = self.bandwidth();
-        let ahead = 2.0 * (f64::from(in_flight) + MIN_WINDOW);
+        let ahead = 2.0 * (f64::from(in_flight) + Bbr::MIN_WINDOW);
         let segments = if bandwidth > 0.0 { ahead / bandwidth } else { 0.0 };
         let margin = Duration(self.path.rtt.variation().0.saturating_mul(4))
             .max(LATEST_WAKEUP)

@@ -6,12 +6,15 @@
 //!
 //! `ndn.app_support.light_versec` defines the format and its meaning; there are no older versions.
 
-use std::collections::BTreeMap;
-
-use packet::tlv::{Element, Reader, types};
-use packet::{Fault, NameRef};
-
+mod constraint;
+mod error;
 mod parse;
+
+pub use error::ModelError;
+
+use constraint::{Choice, Context};
+use packet::NameRef;
+use packet::tlv::types;
 
 /// A model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,40 +39,6 @@ struct Pattern {
     /// All of these must hold, each by one of its options.
     constraints: Vec<Vec<Choice>>,
 }
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Choice {
-    Value(Vec<u8>),
-    Tag(u64),
-    /// `$eq`, or with true `$eq_type`, which compares the types of components only.
-    Function(bool, Vec<Argument>),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Argument {
-    Value(Vec<u8>),
-    Tag(u64),
-}
-
-/// Why bytes are no model.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ModelError {
-    /// Its TLV is broken.
-    #[error("it is not a compiled Light VerSec model: {0}")]
-    Tlv(#[from] Fault),
-    /// Something is missing, or too much.
-    #[error("it is not a compiled Light VerSec model: {0}")]
-    Shape(&'static str),
-    /// An unknown version.
-    #[error("it is a Light VerSec model of version {0:#x}; version 0x11000 is known")]
-    Version(u64),
-    /// A call of an unknown function.
-    #[error("it calls the function {0}, which is not known here; $eq and $eq_type are")]
-    Function(String),
-}
-
-/// The values of tags, as encoded components.
-type Context<'n> = BTreeMap<u64, &'n [u8]>;
 
 impl LightVerSec {
     /// True if a packet named `packet` may be signed by a key with a certificate named
@@ -118,29 +87,6 @@ impl Pattern {
         let mut constraints = self.constraints.iter();
         constraints.all(|options| options.iter().any(|option| option.holds(component, context)))
     }
-}
-
-impl Choice {
-    fn holds(&self, component: &[u8], context: &Context<'_>) -> bool {
-        match self {
-            Choice::Value(value) => component == value,
-            Choice::Tag(tag) => context.get(tag).is_some_and(|known| *known == component),
-            Choice::Function(type_only, arguments) => arguments.iter().all(|argument| {
-                let value = match argument {
-                    Argument::Value(value) => Some(value.as_slice()),
-                    Argument::Tag(tag) => context.get(tag).copied(),
-                };
-                value.is_some_and(|value| match type_only {
-                    true => typ(value).is_some() && typ(value) == typ(component),
-                    false => value == component,
-                })
-            }),
-        }
-    }
-}
-
-fn typ(component: &[u8]) -> Option<u64> {
-    Reader::new(component).next_element().ok()?.map(|element: Element<'_>| element.typ)
 }
 
 /// The components as they are encoded, without an implicit digest.

@@ -1,7 +1,6 @@
 //! Fair rates of flows over fixed paths.
 
-use super::Unsolved;
-use super::program::Program;
+use super::program::{Program, Unsolved};
 
 /// Rates closer than this share of one another are equal: the solver's tolerance is 1e-8 of the
 /// largest rate, and rates differ by four decades.

@@ -1,7 +1,18 @@
 //! Flows as fluids: without packets, headers, losses or control, which only take time.
 
-use super::program::Program;
-use super::{Pipe, Unsolved, max_min};
+use super::fair::max_min;
+use super::program::{Program, Unsolved};
+
+/// A direction of a link that carries Data, in a network of several.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pipe {
+    /// The sending node.
+    pub from: usize,
+    /// The receiving node.
+    pub to: usize,
+    /// Bits a second.
+    pub rate: f64,
+}
 
 /// The largest rate at which these sources together can send to a node, over any paths.
 ///

@@ -1,10 +1,14 @@
 //! Convex programs in the form of the solver: minimise `q x` where `b - A x` lies in cones.
 
-use super::Unsolved;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, SupportedConeT,
 };
+
+/// A linear or conic program could not be solved.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the solver ended with {0}")]
+pub struct Unsolved(pub String);
 
 /// A program that is being written.
 pub struct Program {

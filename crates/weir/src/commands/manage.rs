@@ -1,21 +1,23 @@
 //! Commands to a running forwarder by NFD's management protocol, so that it may be another one than
 //! Weir's.
 
+mod canonical;
 pub mod face;
+mod flags;
 pub mod route;
 pub mod store;
 pub mod strategy;
 pub mod trace;
 
-use crate::cli::manage::{ListArgs, Switch};
+use crate::cli::manage::ListArgs;
 use crate::exit::{Failure, Kind, Word};
 use crate::identity;
 use crate::output::{self, Table};
 use crate::signals::Stop;
+use canonical::canonical;
 use net::client::{Address, Connection, lists};
 use net::management::parameters::ControlParameters;
 use net::management::response::ControlResponse;
-use net::uri::{FaceUri, Transport, UriError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -103,46 +105,9 @@ fn next_step(code: u64, module: &str) -> (Word, String) {
     }
 }
 
-/// A URI as forwarders write it: a host is looked up, a port filled in.
-fn canonical(uri: &str) -> Result<String, Failure> {
-    let uri: FaceUri = uri.parse().map_err(|error: UriError| Failure::new(Kind::Usage, error))?;
-    let FaceUri::Internet { transport, .. } = &uri else { return Ok(uri.to_string()) };
-    let address = uri
-        .resolve()
-        .map_err(|error| Failure::new(Kind::Failed, format!("cannot find {uri}: {error}")))?;
-    Ok(match transport {
-        Transport::Udp => FaceUri::udp(address).to_string(),
-        Transport::Tcp => FaceUri::tcp(address).to_string(),
-    })
-}
-
-/// Flags and their mask, of the given switches.
-fn flags(switches: &[(Option<Switch>, u64)]) -> (Option<u64>, Option<u64>) {
-    let given = switches.iter().filter_map(|(switch, bit)| Some(((*switch)?, *bit)));
-    let (mut flags, mut mask) = (0, 0);
-    for (switch, bit) in given {
-        mask |= bit;
-        flags |= if switch == Switch::On { bit } else { 0 };
-    }
-    if mask == 0 { (None, None) } else { (Some(flags), Some(mask)) }
-}
-
-/// The words of the set bits.
-fn flag_names(flags: u64, names: &[(u64, &'static str)]) -> Vec<&'static str> {
-    names.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, name)| *name).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_given_flags_are_in_the_mask() {
-        assert_eq!(flags(&[(None, 1), (None, 2)]), (None, None));
-        let some = [(Some(Switch::On), 2), (None, 1), (Some(Switch::Off), 4)];
-        assert_eq!(flags(&some), (Some(2), Some(6)));
-        assert_eq!(flag_names(6, &[(1, "a"), (2, "b"), (4, "c")]), ["b", "c"]);
-    }
 
     #[test]
     fn a_rejection_names_the_command_that_helps() {
@@ -154,17 +119,5 @@ mod tests {
         ] {
             assert_eq!(next_step(code, module), (kind, next.to_owned()));
         }
-    }
-
-    #[test]
-    fn uris_are_sent_as_forwarders_write_them() {
-        for (given, sent) in [
-            ("udp://127.0.0.1", "udp4://127.0.0.1:6363"),
-            ("tcp6://[::1]:9", "tcp6://[::1]:9"),
-            ("unix:///run/nfd/nfd.sock", "unix:///run/nfd/nfd.sock"),
-        ] {
-            assert_eq!(canonical(given).unwrap(), sent);
-        }
-        assert!(canonical("127.0.0.1").unwrap_err().to_string().contains("no `://`"));
     }
 }

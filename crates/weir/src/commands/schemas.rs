@@ -7,63 +7,13 @@
 mod generated;
 mod list;
 mod page;
+mod schema;
 
-use generated::of;
-use list::{ENTRIES, Entry, Form};
-use schemars::Schema;
-use serde_json::{Map, Value, json};
+use list::ENTRIES;
+use schema::{error_schema, schema};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// The schema of a type, with name, title and description.
-fn finished(schema: Schema, name: &str, title: &str, description: &str) -> Value {
-    let mut whole = tidied(schema.to_value());
-    // The names are no addresses that a program could open.
-    whole["$id"] = json!(format!("urn:weir:json:{name}"));
-    whole["title"] = json!(title);
-    whole["description"] = json!(description);
-    // The kinds exclude each other by the fields that they must have.
-    if let Some(kinds) = whole.as_object_mut().and_then(|whole| whole.remove("anyOf")) {
-        whole["oneOf"] = kinds;
-    }
-    whole
-}
-
-/// A schema without sizes of integers, which JSON does not have, and with each description in one
-/// line.
-fn tidied(value: Value) -> Value {
-    match value {
-        Value::Object(object) => {
-            let fields = object.into_iter().filter(|(key, value)| {
-                key != "format" || !value.as_str().is_some_and(|format| format.contains("int"))
-            });
-            let fields = fields.map(|(key, value)| match (key.as_str(), value) {
-                ("description", Value::String(text)) => (key, json!(text.replace('\n', " "))),
-                (_, value) => (key, tidied(value)),
-            });
-            Value::Object(fields.collect::<Map<_, _>>())
-        }
-        Value::Array(items) => Value::Array(items.into_iter().map(tidied).collect()),
-        other => other,
-    }
-}
-
-/// The schema of a command.
-fn schema(entry: &Entry) -> Value {
-    let title = format!("weir {} --json", entry.command);
-    let description = match entry.form {
-        Form::Object => "The object that the command prints.",
-        Form::List => "The list that the command prints.",
-        Form::Lines => "A line of the output, each of which is an object.",
-    };
-    finished((entry.schema)(), &entry.file_name(), &title, description)
-}
-
-/// The schema of errors.
-fn error_schema() -> Value {
-    let description = "The last line on standard error of a command that fails.";
-    finished(of::<crate::exit::ErrorLine<'_>>(), "error", "error of weir --json", description)
-}
 
 /// All files by their names in `docs/reference/json`.
 fn files() -> BTreeMap<String, String> {

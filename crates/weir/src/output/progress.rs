@@ -31,7 +31,7 @@ impl Progress {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr_with_hz(10),
         };
-        let width = super::width(std::io::stderr()).unwrap_or(NARROW);
+        let width = super::terminal::width(std::io::stderr()).unwrap_or(NARROW);
         let room = match width {
             ..NARROWEST => width.saturating_sub(THERE),
             NARROWEST..NARROW => width.saturating_sub(NARROW_NUMBERS),
@@ -88,7 +88,7 @@ impl Progress {
 
     /// Prints a line above the bar, which stays whole.
     pub fn above(&self, text: &str) {
-        self.bar.suspend(|| super::note(text));
+        self.bar.suspend(|| super::note::note(text));
     }
 
     /// The same, unless only errors are wanted.
@@ -135,7 +135,7 @@ impl RunProgress {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr_with_hz(10),
         };
-        let width = super::width(std::io::stderr()).unwrap_or(NARROW);
+        let width = super::terminal::width(std::io::stderr()).unwrap_or(NARROW);
         let bar_width = if width < NARROW { 0 } else { BAR };
         let is_narrow = width < NARROW_RUN;
         let numbers = if is_narrow { NARROW_RUN_NUMBERS } else { RUN_NUMBERS };

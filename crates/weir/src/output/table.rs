@@ -1,6 +1,6 @@
 //! Tables for people: as wide as they need to be, and never wider than the terminal.
 
-use super::folded;
+use super::terminal::folded;
 use net::text::visible;
 use std::borrow::Cow;
 

@@ -43,7 +43,7 @@ impl TreeProgress {
             false => ProgressDrawTarget::stderr_with_hz(10),
         };
         let multi = MultiProgress::with_draw_target(target);
-        let width = super::width(std::io::stderr()).unwrap_or(NARROW);
+        let width = super::terminal::width(std::io::stderr()).unwrap_or(NARROW);
         let all = multi.add(ProgressBar::new(0));
         let room = if width < NARROW { width.saturating_sub(6) } else { width - NUMBERS };
         all.set_message(shortened(name, room));
@@ -89,7 +89,7 @@ impl TreeProgress {
 
     /// Prints a line above the bars.
     pub fn above(&self, text: &str) {
-        self.multi.suspend(|| super::note(text));
+        self.multi.suspend(|| super::note::note(text));
     }
 
     /// Takes the bars away.

@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use smallvec::SmallVec;
 
 fn wire<T: HopOption>(option: &T) -> Vec<u8> {
     let mut value = Vec::new();

@@ -1,7 +1,7 @@
 //! Concatenates several files of one schema without encoding their content again.
 
-use super::{properties, schema};
-use crate::parquet_file::Column;
+use super::schema::{properties, schema};
+use crate::parquet_file::table::Column;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};

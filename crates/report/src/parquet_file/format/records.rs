@@ -1,7 +1,7 @@
 //! Records as a table: a row each, a column for each of their fields.
 
-use super::{properties, schema};
-use crate::parquet_file::Column;
+use super::schema::{properties, schema};
+use crate::parquet_file::table::Column;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};

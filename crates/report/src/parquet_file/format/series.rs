@@ -1,8 +1,9 @@
 //! `series.parquet`: a row for every value of every quantity.
 
+use super::pages;
 use super::records::write_column;
-use super::{pages, properties, schema};
-use crate::parquet_file::{Constant, ReadRow, SERIES};
+use super::schema::{properties, schema};
+use crate::parquet_file::table::{Constant, ReadRow, SERIES};
 use bytes::Bytes;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};

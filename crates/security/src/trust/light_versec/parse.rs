@@ -1,8 +1,9 @@
 //! Reading a compiled model.
 
+use super::constraint::{Argument, Choice};
+use super::error::ModelError;
+use super::{LightVerSec, Node, Pattern};
 use packet::tlv::{Element, Reader};
-
-use super::{Argument, Choice, LightVerSec, ModelError, Node, Pattern};
 
 /// Types of the elements, those of `ndn.app_support.light_versec.binary.TypeNumber`.
 mod numbers {

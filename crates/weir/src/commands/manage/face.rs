@@ -1,6 +1,8 @@
 //! `weir face`
 
-use super::{Session, canonical, flag_names, flags};
+use super::Session;
+use super::canonical::canonical;
+use super::flags::{flag_names, flags};
 use crate::cli::manage::{FaceCommand, FaceOptions, ListArgs, PersistencyWord, Switch};
 use crate::exit::Failure;
 use crate::output::{Column, Table};

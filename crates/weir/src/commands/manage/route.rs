@@ -1,6 +1,7 @@
 //! `weir route`
 
-use super::{Session, flag_names};
+use super::Session;
+use super::flags::flag_names;
 use crate::cli::manage::{ListArgs, RouteCommand};
 use crate::exit::{Failure, Kind};
 use crate::output::{self, Column, Table};

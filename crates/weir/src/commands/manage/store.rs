@@ -1,6 +1,7 @@
 //! `weir cs`
 
-use super::{Session, flag_names, flags};
+use super::Session;
+use super::flags::{flag_names, flags};
 use crate::cli::manage::{CsCommand, ListArgs};
 use crate::exit::Failure;
 use crate::output::counted;

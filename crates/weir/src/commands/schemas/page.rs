@@ -1,7 +1,7 @@
 //! `docs/reference/json.md`, made from the schemas.
 
 use super::list::{ENTRIES, Entry, Form};
-use super::{error_schema, schema};
+use super::schema::{error_schema, schema};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
