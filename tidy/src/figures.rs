@@ -49,8 +49,9 @@ pub struct Figures {
     pub cycles: Vec<Vec<String>>,
     /// Pairs of a module and one above it whose items it needs.
     pub upward_imports: usize,
-    /// The needed items of modules above, but for structs with private fields: code that sees these
-    /// fields is below the struct's module.
+    /// The needed items of modules above that could be in a module below. Structs with private
+    /// fields could not: only code below their module sees these fields. An item that a macro makes
+    /// is where the macro is called.
     pub shared_above: Vec<Need>,
 }
 
@@ -113,7 +114,8 @@ fn count(name: &str, files: &[(&SourceFile, &str)]) -> Figures {
     let is_hidden = |need: &Need| {
         need.name.as_ref().is_some_and(|name| hidden.contains(&(need.to.as_str(), name.as_str())))
     };
-    figures.shared_above = upward.into_iter().filter(|need| !is_hidden(need)).cloned().collect();
+    let shared = upward.into_iter().filter(|need| !need.is_made && !is_hidden(need));
+    figures.shared_above = shared.cloned().collect();
     figures.cycles = cycles(&needs.into_iter().map(|need| (need.from, need.to)).collect());
     figures
 }
@@ -336,5 +338,11 @@ mod tests {
             ("crates/a/src/b/d.rs", "pub enum E {}\n"),
         ];
         assert_eq!(of(&[&exported[..], &children].concat()).shared_above, []);
+        // The macro declares modules, too, so it has to be called there.
+        let made = [
+            ("crates/a/src/lib.rs", "mod b;\ncontrol::registry! { aimd, bbr }\n"),
+            ("crates/a/src/b.rs", "use crate::SCHEMES;\n"),
+        ];
+        assert_eq!((of(&made).upward_imports, of(&made).shared_above), (1, Vec::new()));
     }
 }

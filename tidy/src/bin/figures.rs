@@ -102,7 +102,7 @@ fn details(out: &mut impl Write, all: &[figures::Figures]) -> io::Result<()> {
             let names = group.iter().map(|name| if name.is_empty() { "the crate" } else { name });
             writeln!(out, "{}: a cycle of {}", one.name, names.collect::<Vec<_>>().join(", "))?;
         }
-        for figures::Need { from, to, name } in &one.shared_above {
+        for figures::Need { from, to, name, .. } in &one.shared_above {
             let to = if to.is_empty() { "the crate" } else { to };
             let name = name.as_deref().unwrap_or("all");
             writeln!(out, "{}: {from} needs {name} of {to}", one.name)?;

@@ -24,6 +24,8 @@ pub struct Need {
     pub to: String,
     /// The item as its module names it; `None` if the whole module is imported.
     pub name: Option<String>,
+    /// A macro makes it: the text of its module does not declare it.
+    pub is_made: bool,
 }
 
 /// Pairs of importing and imported module in the crate `name`, each once.
@@ -42,11 +44,7 @@ pub fn needs(name: &str, files: &[(&SourceFile, &str)]) -> BTreeSet<Need> {
             needed.extend(modules.needed(from, code, import));
         }
         let needed = needed.into_iter().filter(|one| one.module != *from);
-        all.extend(needed.map(|Owned { module, name }| Need {
-            from: from.clone(),
-            to: module,
-            name,
-        }));
+        all.extend(needed.map(|one| modules.need(from, one)));
     }
     all
 }
@@ -99,6 +97,13 @@ impl Modules {
             .collect();
         all.retain(|module, _| !tests.iter().any(|test| module == test || is_above(test, module)));
         Self(all)
+    }
+
+    fn need(&self, from: &str, of: Owned) -> Need {
+        let Owned { module, name } = of;
+        let is_declared = |name: &String| self.0.get(&module).is_some_and(|it| it.declares(name));
+        let is_made = name.as_ref().is_some_and(|name| !is_declared(name));
+        Need { from: from.to_owned(), to: module, name, is_made }
     }
 
     /// The modules whose items an import brings in for the module's own code.
