@@ -60,7 +60,7 @@ use requests::round_trips;
 use security::{Digest, Proof, VerifyError};
 use sizes::Sizes;
 use timer::Timer;
-use verify::Verification;
+use verify::{MAX_FORGED, Verification};
 
 /// The state of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,9 +105,6 @@ struct Pace {
     /// The controller permits no Interest before this instant.
     paced_until: Option<Time>,
 }
-
-/// The fetch fails after this many wrong packets for one request.
-const MAX_FORGED: u32 = 8;
 
 impl Fetch {
     /// Creates a fetch governed by `controller`. It begins at the first call of

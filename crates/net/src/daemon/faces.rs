@@ -4,7 +4,9 @@
 
 mod accept;
 mod connect;
+pub(super) mod news;
 mod room;
+mod turn;
 
 pub(super) use connect::Made;
 
@@ -30,25 +32,13 @@ use control::{Duration, Time};
 use forwarder::{Allowance, FaceId, Forwarder};
 use mio::Registry;
 use mio::event::Event;
+use news::News;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use turn::{DATAGRAM_BUDGET, RECEIVING, SEND_BUDGET, STREAM_BUDGET};
 
 /// Joined datagrams that one call receives at most: a megabyte of buffers, most of it untouched.
 const RECEIVE_SLOTS: usize = 16;
-
-/// Bytes that a UDP face may bring in one turn. A turn must end before the others' receive buffers
-/// overflow: 200 kB fill within a millisecond at 1.5 Gbit/s.
-const DATAGRAM_BUDGET: usize = 512 << 10;
-
-/// Bytes that a stream may bring in one turn.
-const STREAM_BUDGET: usize = 256 << 10;
-
-/// Bytes that a face may send in one turn.
-const SEND_BUDGET: usize = 256 << 10;
-
-/// The time limit in one turn for receiving datagrams, and the same for streams. Faces that were
-/// not served come first in the next turn.
-const RECEIVING: Duration = Duration::from_millis(5);
 
 /// How often faces are looked at for silence, at least.
 const IDLE_CHECK: Duration = Duration::from_secs(30);
@@ -76,13 +66,6 @@ struct Work {
     listeners: bool,
     /// An interface may have frames, or have changed.
     devices: bool,
-}
-
-/// A face came, went, or changed its state.
-#[derive(Debug)]
-pub(super) struct News {
-    pub event: FaceEvent,
-    pub face: FaceInfo,
 }
 
 /// All faces.

@@ -2,7 +2,8 @@
 
 pub use super::number::digits;
 
-use super::{Combination, Flow, Link, Node, NodeHits, Workload};
+use super::combination::Combination;
+use super::{Flow, Link, Node, NodeHits, Workload};
 use crate::statistics::Mean;
 
 /// A column.

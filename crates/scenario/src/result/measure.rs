@@ -1,6 +1,7 @@
 //! Numbers of a run that can be plotted and compared.
 
-use super::{Flow, RunResult};
+use super::Flow;
+use super::run::RunResult;
 use crate::statistics::Mean;
 
 /// A number of a run.

@@ -16,9 +16,11 @@ mod object;
 mod parts;
 mod queue;
 mod receive;
+mod sink;
 
 pub use super::known::Known;
 pub use object::{Failure, Listed};
+pub use sink::BatchSink;
 
 use crate::fetch::error::StallCause;
 use crate::fetch::flight::Item;
@@ -31,8 +33,6 @@ use packet::interest_buf::encode_plain_interest;
 use packet::options::{Exclude, SegmentBits, segments_in};
 use packet::{Component, HopOptions, InterestBuf, LpHeader};
 use queue::Queue;
-use rangemap::RangeSet;
-use security::Digest;
 use security::manifest::node_name;
 use std::collections::BTreeMap;
 use std::ops;
@@ -57,24 +57,6 @@ pub struct BatchConfig {
     pub seed: u64,
     /// Receives the controller's events.
     pub tap: Box<dyn FnMut(Event) + Send>,
-}
-
-/// Receives the content of objects. An object is named by the number that [`Batch::add`] returned.
-pub trait BatchSink {
-    /// The segments of a run, beginning with `first`, that are present already, from an earlier
-    /// transfer or version. `digests` are those of the run's packets.
-    fn present(&mut self, _object: u64, _first: u64, _digests: &[Digest]) -> RangeSet<u64> {
-        RangeSet::new()
-    }
-
-    /// Writes the verified content of a segment at byte `offset` of the object.
-    fn write(&mut self, object: u64, offset: u64, content: &[u8]);
-
-    /// The object is complete.
-    fn complete(&mut self, object: u64);
-
-    /// The object cannot be fetched. The others can.
-    fn failed(&mut self, object: u64, why: Failure);
 }
 
 /// The state of a batch.
@@ -224,8 +206,8 @@ impl Batch {
     pub fn cancel(&mut self, number: u64) {
         let Some(object) = self.remove(number) else { return };
         let numbers = number..number.saturating_add(object.numbers());
-        self.requests.cancel_if(|item| numbers.contains(&global(item)));
-        self.faults.retain(|item, _| !numbers.contains(&global(*item)));
+        self.requests.cancel_if(|item| numbers.contains(&item.number()));
+        self.faults.retain(|item, _| !numbers.contains(&item.number()));
         self.queue.remove(numbers);
     }
 
@@ -402,7 +384,7 @@ impl Batch {
 
     /// The expected size of the Data of `item`.
     fn expected(&self, item: Item) -> Size {
-        let found = self.object_of(global(item));
+        let found = self.object_of(item.number());
         let content = found.map_or(0, |(number, object)| match item {
             Item::Segment(n) => object.len_of(n - number),
             Item::Node(_) | Item::Metadata => object.node_len(),
@@ -421,7 +403,7 @@ impl Batch {
         let nonce = self.requests.nonce();
         let lifetime = self.config.lifetime.as_millis().max(1);
         let expected = self.expected(item).0;
-        let Some((number, object)) = self.object_of(global(item)) else { return };
+        let Some((number, object)) = self.object_of(item.number()) else { return };
         let start = out.len();
         let mut options = options.clone();
         let fault = self.faults.get(&item).filter(|fault| fault.forged > 0);
@@ -518,13 +500,5 @@ impl Batch {
             self.remove(number);
             sink.complete(number);
         }
-    }
-}
-
-/// The number of an item in the sequence of all objects.
-fn global(item: Item) -> u64 {
-    match item {
-        Item::Segment(n) | Item::Node(n) => n,
-        Item::Metadata => u64::MAX,
     }
 }

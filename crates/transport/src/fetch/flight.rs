@@ -36,6 +36,14 @@ pub enum Item {
 }
 
 impl Item {
+    /// Its number in the sequence of all objects of a batch.
+    pub(super) const fn number(self) -> u64 {
+        match self {
+            Item::Segment(n) | Item::Node(n) => n,
+            Item::Metadata => u64::MAX,
+        }
+    }
+
     /// The segment number that controllers receive; 0 for metadata and nodes.
     #[must_use]
     pub const fn segment(self) -> u64 {

@@ -9,9 +9,10 @@
 //! arrive, but the others are declared lost. From then on segments are requested one by one.
 //!
 //! The answers to a range come in a burst. A queue that holds fewer of them drops the others, and a
-//! shaper that holds fewer segments rejects them, however slowly ranges are sent. So a Nack with the
-//! reason Congestion halves ranges, and so does the loss of a segment behind the first; each flight
-//! that is answered lets them grow by a segment. The chunks of chunk-based schemes keep their size.
+//! shaper that holds fewer segments rejects them, however slowly ranges are sent. So a Nack with
+//! the reason Congestion halves ranges, and so does the loss of a segment behind the first; each
+//! flight that is answered lets them grow by a segment. The chunks of chunk-based schemes keep
+//! their size.
 
 use crate::fetch::flight::Place;
 use control::Time;

@@ -4,12 +4,13 @@
 //! the manifest, or a segment. The request is completed and the packet verified. Segments go to the
 //! sink once they are verified and, if order matters, all earlier ones have been delivered.
 
+use crate::fetch::Fetch;
 use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
 use crate::fetch::object::{Object, ObjectInfo, Sink};
 use crate::fetch::requests::{Answer, Answered};
+use crate::fetch::verify::MAX_FORGED;
 use crate::fetch::verify::Verdict;
-use crate::fetch::{Fetch, MAX_FORGED};
 use crate::head;
 use crate::rdr::{self, Metadata};
 use control::{Size, Time};

@@ -12,6 +12,9 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+/// The fetch fails after this many wrong packets for one request.
+pub(super) const MAX_FORGED: u32 = 8;
+
 /// The content of a segment in the stash.
 #[derive(Debug)]
 pub(super) struct Stashed {

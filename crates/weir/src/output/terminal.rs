@@ -12,7 +12,7 @@ pub fn height(stream: impl std::os::fd::AsFd) -> Option<usize> {
     (size.ws_row > 0).then_some(size.ws_row.into())
 }
 
-/// A text in lines of at most so many letters, divided between words where possible. A text that
+/// A text in lines of at most `room` letters, divided between words where possible. A text that
 /// fits stays as it is.
 pub fn folded(text: &str, room: usize) -> Vec<String> {
     if text.chars().count() <= room {

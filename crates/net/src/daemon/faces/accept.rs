@@ -1,7 +1,8 @@
 //! Faces that peers and applications bring about.
 
+use super::FaceSet;
 use super::room::{self, Newcomer, Room};
-use super::{DATAGRAM_BUDGET, FaceSet};
+use super::turn::DATAGRAM_BUDGET;
 use crate::batch::Batch;
 use crate::config::LinkOptions;
 use crate::daemon::address::{Address, Source, Station};

@@ -1,6 +1,7 @@
 //! Faces that the configuration or a command asks for, and how they are connected.
 
-use super::{FaceSet, News};
+use super::FaceSet;
+use super::news::News;
 use crate::batch::Batch;
 use crate::config::{self, LinkOptions};
 use crate::daemon::address::{Address, Station};

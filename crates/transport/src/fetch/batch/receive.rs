@@ -1,11 +1,12 @@
 //! Receiving the packets of a batch.
 
+use super::Batch;
 use super::object::Failure;
-use super::{Batch, BatchSink};
-use crate::fetch::MAX_FORGED;
+use super::sink::BatchSink;
 use crate::fetch::flight::Item;
 use crate::fetch::range::rejected;
 use crate::fetch::requests::{Answer, Answered};
+use crate::fetch::verify::MAX_FORGED;
 use control::{Size, Time};
 use packet::tlv::types;
 use packet::{Data, Interest, LpPacket, NackReason, NameRef};
@@ -121,7 +122,7 @@ impl Batch {
         if times < MAX_FORGED {
             return self.requests.ask_again_after_pause(now, item, times as u16, times);
         }
-        let Some((number, _)) = self.object_of(super::global(item)) else { return };
+        let Some((number, _)) = self.object_of(item.number()) else { return };
         self.fail(number, Failure::Forged, sink);
     }
 
@@ -160,7 +161,7 @@ impl Batch {
         if fault.nacks < MAX_NACKS {
             return;
         }
-        let Some((number, _)) = self.object_of(super::global(item)) else { return };
+        let Some((number, _)) = self.object_of(item.number()) else { return };
         self.fail(number, Failure::Gone, sink);
     }
 }
