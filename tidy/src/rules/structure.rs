@@ -1,7 +1,8 @@
 //! Crates keep a structure that can be read: no large structs, scattered types, tuple parameters or
-//! cycles of modules, closures where they are used, and fields that only their struct changes.
+//! cycles of modules, closures where they are used, fields that only their struct changes, and
+//! shared items below those that share them.
 
-use crate::figures::{Fields, Figures, figures};
+use crate::figures::{Fields, Figures, Need, figures};
 use crate::{Finding, Repository};
 
 /// Structs, with their crates, whose fields a format decides.
@@ -54,6 +55,11 @@ fn judge(of: &Figures) -> Vec<Finding> {
             names.collect::<Vec<_>>().join(", ")
         )
     }));
+    messages.extend(of.shared_above.iter().map(|Need { from, to, name, .. }| {
+        let (name, to) =
+            (name.as_deref().unwrap_or("all"), if to.is_empty() { "the crate" } else { to });
+        format!("{from} needs {name} of {to}, above it: move what they share into a module below")
+    }));
     let path = format!("crates/{}", of.name);
     messages.into_iter().map(|message| Finding { path: path.clone(), line: 0, message }).collect()
 }
@@ -98,6 +104,15 @@ mod tests {
         let found = judge(&Figures { cycles, ..of("a") });
         assert_eq!(found.len(), 1);
         assert!(found[0].message.starts_with("a cycle of modules: the crate, b; "));
+    }
+
+    #[test]
+    fn a_module_that_needs_an_item_from_above_is_named() {
+        let parent = "mod b;\npub enum Error {}\n";
+        let files = [("crates/a/src/lib.rs", parent), ("crates/a/src/b.rs", "use crate::Error;\n")];
+        let found = structure(&Repository::of(&files));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].message.starts_with("b needs Error of the crate, above it"), "{found:?}");
     }
 
     #[test]

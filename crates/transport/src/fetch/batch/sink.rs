@@ -4,7 +4,8 @@ use super::object::Failure;
 use rangemap::RangeSet;
 use security::Digest;
 
-/// Receives the content of objects. An object is named by the number that [`super::Batch::add`] returned.
+/// Receives the content of objects. An object is named by the number that [`super::Batch::add`]
+/// returned.
 pub trait BatchSink {
     /// The segments of a run, beginning with `first`, that are present already, from an earlier
     /// transfer or version. `digests` are those of the run's packets.
