@@ -170,8 +170,8 @@ class Dissector(unittest.TestCase):
 
     def test_ranges_of_the_simulator(self):
         """As many ranges as Interests for runs; each segment comes back alone."""
-        # One run at a time fits into every queue.
-        control = "consumer.control=fixed:window=32"
+        # Two runs fit into the window, so that none is requested in parts.
+        control = "consumer.control=fixed:window=64"
         pcap = self.simulate("fixed", "--set", "consumer.range=32", "--set", control)
         rows = tshark(pcap, "type", "range.count", "name", "malformed")
         ranges = [row for row in rows if row["range.count"]]
