@@ -63,7 +63,7 @@ const GAIN: f64 = 1.0 / 8.0;
 const AGE: Duration = Duration::from_secs(10);
 
 /// Answers wait if the third quickest of a period takes longer than the quickest of all by more
-/// than each of these.
+/// than `least` and `part` together, and by more than `differences`.
 #[derive(Clone, Copy, Debug)]
 pub struct Beyond {
     /// A time.

@@ -548,7 +548,7 @@ fn a_verified_insertion_adds_certificates_to_an_object_that_is_there() {
     assert!(kept(&store, &good.entry).is_some());
 }
 
-/// Entries that were in the store also get the routes to the store's content.
+/// An entry in the store gets the prefixes of later verified insertions as well.
 #[test]
 fn a_verified_insertion_of_an_object_that_is_there_adds_its_prefixes() {
     let folder = tempfile::tempdir().unwrap();

@@ -39,8 +39,8 @@ pub fn experiment(results: &Results) -> String {
     format!("{}: {size}{}, {seeds}.", listed(&names), listed(&schemes))
 }
 
-/// The colour of each group with one line: that of its scheme, if it has only one and no other
-/// group has it.
+/// The colours of groups with one line each. If each group has a single scheme, and no two groups
+/// have the same colour, these are the colours of the schemes.
 pub fn group_colours(groups: &[Group]) -> Vec<usize> {
     let mut schemes: Vec<Option<usize>> = Vec::new();
     for group in groups {

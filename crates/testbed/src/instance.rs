@@ -65,7 +65,7 @@ impl Testbed {
     pub fn network(name: &str, plan: Plan, program: &Path) -> Result<Testbed, TestbedError> {
         let state_dir = StateDir::take(name)?;
         if state_dir.folder().is_some() {
-            // An earlier testbed could not remove its remains.
+            // The leftovers of an earlier testbed that could not remove itself.
             empty(&state_dir)?;
             drop(state_dir);
             return Testbed::network(name, plan, program);

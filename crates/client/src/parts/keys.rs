@@ -308,7 +308,7 @@ fn chain(certificate: &Certificate) -> Vec<Certificate> {
 /// accepted as [`security::Proof::Unchecked`].
 ///
 /// # Errors
-/// An anchor cannot be read, or is not valid.
+/// An anchor cannot be read, is not an anchor, or is not valid now.
 pub fn policy(trusted: &[String]) -> Result<TrustPolicy, KeysError> {
     if trusted.is_empty() {
         let own = keychain()?.map_or(Ok(Listing::default()), |keys| keys.list())?;

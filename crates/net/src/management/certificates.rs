@@ -79,7 +79,7 @@ impl Waiting {
 struct Fetch {
     name: Name,
     validators: Vec<Arc<Validator>>,
-    /// The faces of the waiting commands.
+    /// The faces of the waiting commands and announcements.
     faces: Vec<FaceId>,
     attempt: usize,
     /// When the attempt ends.
@@ -94,7 +94,7 @@ impl Fetch {
     }
 }
 
-/// The certificates that are being fetched, and the commands that wait for them.
+/// The certificates that are being fetched, and the commands and announcements that wait for them.
 #[derive(Debug, Default)]
 pub(super) struct Certificates {
     fetches: Vec<Fetch>,

@@ -101,8 +101,8 @@ impl LocalListener {
             Err(e) => return Err(UnixListenError::System { path: path.to_owned(), source: e }),
         }
         let listener = UnixListener::bind(path).map_err(UnixListenError::system(path))?;
-        // This does not depend on the umask. Until the permissions are set, no other user may
-        // connect, except for the group if the umask is empty; so the group is changed first.
+        // The permissions are set below, so they do not depend on the umask. The group is changed
+        // first: the new permissions must not apply to the former group, even for a moment.
         if access.gid.is_some()
             && let Err(error) = std::os::unix::fs::chown(path, None, access.gid)
         {

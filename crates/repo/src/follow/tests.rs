@@ -217,7 +217,7 @@ fn uploads_of_a_killed_process_are_removed_and_its_change_is_rejected() {
     let mut staging = staged(&one, b"killed");
     let insertion = Insertion::new(&one, &mut staging).unwrap();
     drop(insertion);
-    // While it is alive, it keeps all, and other hosts leave it alone.
+    // While the process lives, its host keeps the uploads. Other hosts remove only old uploads.
     one.gc().unwrap();
     drop(staging);
     two.gc().unwrap();

@@ -16,12 +16,13 @@ const PERIOD: Duration = Duration::from_millis(100);
 const ANSWERS: f64 = 2.0;
 const FEWEST: u32 = 16;
 
-/// Data wait if they take longer than the quickest by this time.
+/// Data wait if they take longer than the quickest by this time and the other limits of BEYOND.
 const WAITING: Duration = Duration::from_millis(5);
 const BEYOND: Beyond = Beyond { least: WAITING, part: 0.125, differences: 4.0 };
 
-/// The number of periods of a try. Answers of the last period left in its first half or later. The
-/// wait must have become shorter by this part of the time drained until then, or Data do not wait.
+/// The number of periods of a try. The Interests of the last period's Data left when SHOWN of the
+/// try was over, or later. If the wait has not become shorter by SHORTER of the time drained until
+/// then, Data do not wait.
 const TRY: u32 = 4;
 const SHOWN: f64 = 0.5;
 const SHORTER: f64 = 0.5;

@@ -165,8 +165,8 @@ impl Names {
     }
 
     /// A period of `span` seconds ends, in which the link had room for the Data of `room`
-    /// Interests. Returns the change of the number of flows. A flow that began was counted as a
-    /// part of one: the part of flows that last.
+    /// Interests. Returns the change of the number of flows since `see` counted new flows, each as
+    /// the part of flows that last.
     pub(super) fn turn(&mut self, span: f64, room: f64) -> f64 {
         self.young.turn();
         self.new = 0;

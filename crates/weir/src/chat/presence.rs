@@ -37,7 +37,7 @@ struct Start {
     at: Time,
     /// The latest time that the member has signed, by its own clock.
     time_ms: u64,
-    /// The time of its announced end, by the same clock.
+    /// The time, by the same clock, of the message in which it announced its end.
     left_ms: Option<u64>,
 }
 

@@ -185,7 +185,7 @@ fn table(summary: &Summary) -> Result<(), Failure> {
         (_, 0) => {
             "the second came from A's cache alone: nothing crossed the links again".to_owned()
         }
-        // The newest version is known only for the freshness period of its producer.
+        // The producer's answer about its newest version is fresh only for a while.
         (_, 1) => "the second came from A's cache; only its newest version was asked for \
                    again, at the producer"
             .to_owned(),

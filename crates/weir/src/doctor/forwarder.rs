@@ -19,7 +19,7 @@ const STICKY: u32 = 0o1000;
 enum Answer {
     /// It reported its version.
     Version(String),
-    /// No forwarder answers.
+    /// No forwarder runs there.
     Nothing,
     /// This user cannot open its socket.
     NotAllowed,

@@ -181,7 +181,7 @@ mod tests {
         let of = |source: Source, count: usize| {
             let client = Client::new(source);
             let all = (0..count).map(|_| slots.take(&client).unwrap());
-            // The slots stay taken, and the others wait.
+            // The slots stay taken, and the other requests wait.
             let all: Vec<_> =
                 all.map(|mut one| (one.try_recv().map(std::mem::forget), one)).collect();
             let had = all.iter().filter(|(had, _)| had.is_ok()).count();

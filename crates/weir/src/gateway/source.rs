@@ -1,4 +1,4 @@
-//! The source of a request: sources have equal shares of the gateway.
+//! The source of a request. No source may have more than its share of the gateway.
 
 use net::socket::owner::{self, Owner};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};

@@ -287,8 +287,8 @@ impl Uploads {
         self.token.is_some()
     }
 
-    /// Checks the permission of a sender. A page of a foreign origin that may read also needs the
-    /// token.
+    /// Checks the permission of a sender. With a token, each sender needs it. Without one, only own
+    /// programs may upload, and no page of a foreign origin.
     ///
     /// # Errors
     /// The token is missing or wrong, or the sender is another user.

@@ -271,7 +271,8 @@ pub struct Described {
 }
 
 impl Described {
-    /// An error, with those of these headers that are passed on, and the beginning of the body.
+    /// An error, with those of these headers that are passed on and fit, and the beginning of the
+    /// body.
     #[must_use]
     pub fn error(status: u16, headers: &HeaderMap, body: &[u8]) -> Described {
         let body = STANDARD.encode(&body[..body.len().min(LONGEST_PART)]);

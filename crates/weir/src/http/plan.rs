@@ -181,8 +181,8 @@ impl Plan {
     }
 
     /// The runs of segments that have to be fetched: those of the body; without one, the first
-    /// segment, which proves that the publisher has described the object. `None` if the runs are
-    /// unknown.
+    /// segment, which proves that the description of the object is by its publisher. `None` if the
+    /// runs are unknown.
     pub fn runs(&self) -> Option<Vec<Range<u64>>> {
         let Sizes { segment, segments, .. } = self.sizes?;
         Some(match &self.body {

@@ -120,7 +120,7 @@ impl Answered {
 pub enum Unfilled {
     /// The origin has another file now, or none.
     Changed(String),
-    /// The bytes are gone, and parts of this object are not requested alone.
+    /// The bytes are gone. Without a strong validator, parts of an object are not requested alone.
     Evicted,
     /// The cache has no room now.
     Full(String),

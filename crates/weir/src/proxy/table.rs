@@ -23,7 +23,8 @@ const QUEUED: usize = 64;
 /// Blocks of the longest transfer of an origin that sends parts.
 const LONGEST: u64 = 16;
 /// The pause after a failed transfer without progress, in which the origin is not asked for the
-/// file's bytes. If a transfer has found another file, the origin is not asked for the file at all.
+/// file's bytes. In the pause after a transfer that has found another file, the origin is not asked
+/// for the file at all.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The answer to an Interest.

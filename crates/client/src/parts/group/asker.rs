@@ -25,7 +25,8 @@ const AT_ONCE: usize = 16;
 /// The number of these places that are reserved for publications that their sender no longer keeps:
 /// later publications of the stream wait for these.
 const AT_ONCE_GONE: usize = 2;
-/// The number of places up to which silent sources may use places that others do not need.
+/// A silent source has at most one place, unless fewer places than this are taken and no other
+/// source needs one.
 const AT_ONCE_UNANSWERED: usize = 12;
 /// The maximum number of packets that are requested or wait for their turn. Beyond it, packets of
 /// the source with the most make room. A full vector has about 130 streams, each with up to three
@@ -386,7 +387,7 @@ impl Asker {
             if self.unanswered.len() >= MOST_UNANSWERED {
                 self.unanswered.pop_first();
             }
-            // A missing publication that its sender no longer keeps shows nothing about the others.
+            // A publication that its sender no longer keeps shows nothing about its others.
             if want.class != Class::Gone {
                 self.unanswered.insert(source.clone());
             }

@@ -48,7 +48,7 @@ fn tree_at(view: &View, name: NameRef<'_>) -> Result<Option<Top>, StoreError> {
 }
 
 /// The entries of a folder, or with `query` those below it that have this in their names. `None`
-/// for an empty folder, or if the name is that of a tree or lies in one.
+/// if no name lies below the folder, or if the name is that of a tree or lies in one.
 ///
 /// # Errors
 /// The index cannot be read.
