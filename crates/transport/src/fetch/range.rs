@@ -1,8 +1,9 @@
 //! Range Interests: requests for a run of segments by one Interest.
 //!
 //! Runs of N segments begin at multiples of N, as the chunks of chunk-based schemes do. If the
-//! controller permits fewer segments, the run waits until the window has room for it. A configured
-//! run that is longer than half of the window is requested in parts. Lost segments of a range are
+//! controller permits fewer segments, the run waits until the window has room for it. While
+//! segments are in flight, a configured run that is longer than half of the window is requested in
+//! parts; most controllers permit any run if nothing is in flight. Lost segments of a range are
 //! requested again with a bitmap.
 //!
 //! A forwarder without ranges answers the first segment only. This is detected when first segments
