@@ -94,6 +94,15 @@ impl Scheme {
         .filter_map(|(has, name)| has.then_some(name))
         .collect()
     }
+
+    /// The names of its parts in a sentence: "it is a …".
+    #[must_use]
+    pub fn kind(&self) -> String {
+        match self.parts().join(" and ") {
+            none if none.is_empty() => "consumer, which this program does not have".to_owned(),
+            parts => parts,
+        }
+    }
 }
 
 impl std::fmt::Debug for Scheme {
@@ -128,4 +137,25 @@ macro_rules! registry {
         pub const SCHEMES: &[$crate::Scheme] =
             &[$($crate::registry!(@built $crate::registry!(@scheme $name $(in $file)?))),+];
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scheme;
+
+    #[test]
+    fn a_scheme_without_any_part_is_named_as_a_consumer_that_is_missing() {
+        let marker = Scheme { marker: Some(|_| unreachable!()), ..Scheme::EMPTY };
+        assert_eq!(marker.kind(), "marker");
+        let both = Scheme { controller: Some(|_| unreachable!()), ..marker };
+        assert_eq!(
+            (both.kind(), both.without_consumer().kind()),
+            ("controller and marker".to_owned(), "marker".to_owned())
+        );
+        let consumer = Scheme { controller: Some(|_| unreachable!()), ..Scheme::EMPTY };
+        assert_eq!(
+            consumer.without_consumer().kind(),
+            "consumer, which this program does not have"
+        );
+    }
 }

@@ -109,7 +109,7 @@ fn lacks_stamper(c: &Choice) -> Option<String> {
 fn lacks_link_parts(c: &Choice) -> Option<String> {
     let all = lacks_marker(c).is_some() && lacks_shaper(c).is_some() && lacks_stamper(c).is_some();
     all.then(|| {
-        let (name, has) = (c.scheme().name, c.scheme().parts().join(" and "));
+        let (name, has) = (c.scheme().name, c.scheme().kind());
         format!("`{name}` has no part for links; it is a {has}")
     })
 }

@@ -260,7 +260,7 @@ impl Choice {
         ChoiceError::NoSuchPart {
             scheme: self.scheme.name,
             part,
-            has: self.scheme.parts().join(" and "),
+            has: self.scheme.kind(),
             valid: quoted(all().into_iter().filter(|s| has_it(s)).map(|s| s.name)),
         }
     }

@@ -25,6 +25,7 @@ mod discovery;
 mod error;
 mod flight;
 mod heads;
+mod item;
 mod known;
 mod object;
 mod order;
@@ -40,7 +41,7 @@ mod verify;
 
 pub use config::FetchConfig;
 pub use error::{FetchError, StallCause};
-pub use flight::Item;
+pub use item::Item;
 pub use object::{ObjectInfo, Resume, Sink};
 pub use stats::{RttSamples, Stats};
 

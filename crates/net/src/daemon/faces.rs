@@ -309,7 +309,8 @@ impl FaceSet {
             FaceTimer::Retry => self.table.next_retry(),
             FaceTimer::Devices => self.devices.next_attempt(),
             FaceTimer::Idle => {
-                let watches = !self.table.crowd().is_empty() || self.table.commanded() > 0;
+                // A command may make a configured face one on demand.
+                let watches = self.table.len() > self.table.applications();
                 watches.then_some(self.next_idle_check)
             }
             FaceTimer::Listeners => self.listeners.paused_until(),

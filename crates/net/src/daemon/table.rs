@@ -91,6 +91,11 @@ impl FaceTable {
         self.applications
     }
 
+    /// The number of faces.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
     /// How many faces commands made.
     pub fn commanded(&self) -> usize {
         self.commanded

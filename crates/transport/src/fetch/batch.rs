@@ -23,7 +23,7 @@ pub use object::{Failure, Listed};
 pub use sink::BatchSink;
 
 use crate::fetch::error::StallCause;
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use crate::fetch::requests::{Each, Requests};
 use crate::fetch::stats::Stats;
 use crate::fetch::timer::BatchTimer;

@@ -3,8 +3,8 @@
 use crate::fetch::cursor::Cursor;
 use crate::fetch::delivery::Delivery;
 use crate::fetch::discovery::Discovery;
-use crate::fetch::flight::Item;
 use crate::fetch::heads::Heads;
+use crate::fetch::item::Item;
 use crate::fetch::object::Object;
 use crate::fetch::requests::Requests;
 use crate::fetch::verify::Verification;

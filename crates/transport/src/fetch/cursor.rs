@@ -1,6 +1,6 @@
 //! The record of requested segments.
 
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use crate::fetch::object::Object;
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! The errors of a fetch.
 
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use control::{Duration, counted};
 use packet::{NackReason, Name};
 use security::VerifyError;

@@ -7,6 +7,7 @@
 //!   place of segments and Data in place of acknowledgements; see [`crate::fetch::order`].
 //! - The *timeout* that the controller has set for the Interest.
 
+use crate::fetch::item::Item;
 use crate::fetch::order::{Origin, Origins, Passed};
 use control::{Duration, InFlight, Lane, Load, Memo, Size, Time};
 use packet::options::RttSpread;
@@ -22,45 +23,6 @@ pub enum Place {
     First,
     /// A segment requested by the range option only.
     Behind,
-}
-
-/// The item that an Interest requests. The order is the order of retransmission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Item {
-    /// The object's RDR metadata, or any packet under its bare name.
-    Metadata,
-    /// A node of the manifest.
-    Node(u64),
-    /// A segment.
-    Segment(u64),
-}
-
-impl Item {
-    /// Its number in the sequence of all objects of a batch.
-    pub(super) const fn number(self) -> u64 {
-        match self {
-            Item::Segment(n) | Item::Node(n) => n,
-            Item::Metadata => u64::MAX,
-        }
-    }
-
-    /// The segment number that controllers receive; 0 for metadata and nodes.
-    #[must_use]
-    pub const fn segment(self) -> u64 {
-        match self {
-            Item::Segment(n) => n,
-            Item::Metadata | Item::Node(_) => 0,
-        }
-    }
-
-    /// The segment at distance `at` after this one; for other items, the item itself.
-    #[must_use]
-    pub const fn behind(self, at: u16) -> Item {
-        match self {
-            Item::Segment(n) => Item::Segment(n.saturating_add(at as u64)),
-            Item::Metadata | Item::Node(_) => self,
-        }
-    }
 }
 
 /// An item in flight.

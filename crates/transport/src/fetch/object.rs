@@ -1,7 +1,7 @@
 //! The object of a fetch: its facts, and the segments that are present.
 
 use crate::fetch::error::FetchError;
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use packet::{Component, Name, NameRef};
 use rangemap::RangeSet;
 use security::manifest::{KEYWORD, Layout};

@@ -11,8 +11,9 @@
 //!
 //! The answers to a range come in a burst. A queue that holds fewer of them drops the others, and a
 //! shaper that holds fewer segments rejects them, however slowly ranges are sent. So a Nack with
-//! the reason Congestion halves ranges, and so does the loss of a segment behind the first; each
-//! flight that is answered lets them grow by a segment. The chunks of chunk-based schemes keep
+//! the reason Congestion halves ranges, and so does the loss of a segment behind the first that
+//! later answers show; each range that is answered lets them grow by a segment. A timeout says
+//! nothing of a queue, since the whole path may be silent. The chunks of chunk-based schemes keep
 //! their size.
 
 use crate::fetch::flight::Place;
@@ -63,8 +64,6 @@ pub struct Ranges {
     limit: u16,
     /// When `limit` was last halved. Nacks for Interests sent before say nothing new.
     halved_at: Option<Time>,
-    /// When `limit` last changed. It grows once for each flight.
-    changed_at: Option<Time>,
 }
 
 impl Ranges {
@@ -76,7 +75,6 @@ impl Ranges {
             held: false,
             limit: MAX_RANGE,
             halved_at: None,
-            changed_at: None,
         }
     }
 
@@ -107,11 +105,10 @@ impl Ranges {
         self.support == Support::Off
     }
 
-    /// Records the arrival of a segment whose Interest left at `sent_at`.
-    pub fn answered(&mut self, now: Time, sent_at: Time, place: Place) {
-        if self.changed_at.is_none_or(|at| sent_at > at) {
+    /// Records the arrival of a segment.
+    pub fn answered(&mut self, place: Place) {
+        if place != Place::Behind {
             self.limit = MAX_RANGE.min(self.limit + 1);
-            self.changed_at = Some(now);
         }
         match (place, &mut self.support) {
             (Place::Behind, Support::Unproven { .. }) => self.support = Support::Proven,
@@ -120,24 +117,17 @@ impl Ranges {
         }
     }
 
-    /// Records a Nack with the reason Congestion for a segment whose Interest left at `sent_at`.
-    pub fn rejected(&mut self, now: Time, sent_at: Time) {
-        self.shorten(now, sent_at);
-    }
-
-    /// Halves ranges, once for each flight.
-    fn shorten(&mut self, now: Time, sent_at: Time) {
+    /// Halves ranges, once for each flight: a segment whose Interest left at `sent_at` was rejected
+    /// because of congestion, or a gap behind the first shows that a queue dropped it.
+    pub fn shorten(&mut self, now: Time, sent_at: Time) {
         if self.halved_at.is_none_or(|at| sent_at > at) {
             self.limit = (self.configured.unwrap_or(1).min(self.limit) / 2).max(1);
-            (self.halved_at, self.changed_at) = (Some(now), Some(now));
+            self.halved_at = Some(now);
         }
     }
 
-    /// Records the loss of a segment whose Interest left at `sent_at`, except by a Nack.
-    pub fn lost(&mut self, now: Time, sent_at: Time, place: Place) {
-        if place == Place::Behind {
-            self.shorten(now, sent_at);
-        }
+    /// Records the loss of a segment, except by a Nack.
+    pub fn lost(&mut self, place: Place) {
         let Support::Unproven { firsts, lost } = &mut self.support else { return };
         *lost += u32::from(place == Place::Behind);
         if *firsts > 0 && *lost >= DOUBTS {
@@ -153,54 +143,41 @@ mod tests {
     #[test]
     fn one_that_came_behind_another_proves_ranges_for_good() {
         let mut ranges = Ranges::new(Some(32));
-        ranges.answered(Time(9), Time(1), Place::First);
-        ranges.lost(Time(9), Time(1), Place::Behind);
-        ranges.answered(Time(9), Time(1), Place::Behind);
-        (0..100).for_each(|_| ranges.lost(Time(9), Time(1), Place::Behind));
-        assert_eq!((ranges.most(1), ranges.fell_back()), (16, false));
+        ranges.answered(Place::First);
+        ranges.lost(Place::Behind);
+        ranges.answered(Place::Behind);
+        (0..100).for_each(|_| ranges.lost(Place::Behind));
+        assert_eq!((ranges.most(1), ranges.fell_back()), (32, false));
     }
 
     #[test]
     fn ranges_that_are_rejected_in_part_are_halved_once_for_each_flight() {
         let mut ranges = Ranges::new(Some(100));
-        ranges.rejected(Time(50), Time(40));
-        ranges.rejected(Time(51), Time(50));
+        ranges.shorten(Time(50), Time(40));
+        ranges.shorten(Time(51), Time(50));
         assert_eq!(ranges.most(1), 50, "the second Interest left before the first Nack came");
-        ranges.rejected(Time(60), Time(51));
+        ranges.shorten(Time(60), Time(51));
         assert_eq!(ranges.most(1), 25);
-        (100..200).for_each(|at| ranges.rejected(Time(at + 1), Time(at)));
+        (100..200).for_each(|at| ranges.shorten(Time(at + 1), Time(at)));
         assert_eq!(ranges.most(1), 1);
     }
 
     #[test]
-    fn ranges_grow_by_a_segment_for_each_flight_that_is_answered() {
+    fn ranges_grow_by_a_segment_for_each_range_that_is_answered() {
         let mut ranges = Ranges::new(Some(100));
-        ranges.rejected(Time(50), Time(40));
-        for (at, sent_at, most) in [(60, 45, 50), (70, 51, 51), (71, 60, 51), (90, 71, 52)] {
-            ranges.answered(Time(at), Time(sent_at), Place::Alone);
-            assert_eq!(ranges.most(1), most, "at {at}");
+        ranges.shorten(Time(50), Time(40));
+        for place in [Place::First, Place::Behind, Place::Alone] {
+            ranges.answered(place);
         }
-        for flight in 10..100 {
-            ranges.answered(Time(10 * flight + 9), Time(10 * flight), Place::First);
-        }
+        assert_eq!(ranges.most(1), 52);
+        (0..MAX_RANGE).for_each(|_| ranges.answered(Place::First));
         assert_eq!(ranges.most(1), 100);
-    }
-
-    #[test]
-    fn the_loss_of_a_segment_behind_the_first_halves_ranges() {
-        let mut ranges = Ranges::new(Some(32));
-        ranges.lost(Time(9), Time(1), Place::First);
-        ranges.lost(Time(9), Time(1), Place::Alone);
-        assert_eq!(ranges.most(1), 32);
-        ranges.lost(Time(9), Time(1), Place::Behind);
-        ranges.lost(Time(9), Time(2), Place::Behind);
-        assert_eq!(ranges.most(1), 16);
     }
 
     #[test]
     fn the_chunks_of_a_scheme_keep_their_size() {
         let mut ranges = Ranges::new(None);
-        ranges.rejected(Time(50), Time(40));
+        ranges.shorten(Time(50), Time(40));
         assert_eq!(ranges.most(32), 32);
     }
 
@@ -216,12 +193,12 @@ mod tests {
     #[test]
     fn first_segments_alone_show_that_ranges_are_not_understood() {
         let mut ranges = Ranges::new(None);
-        (0..100).for_each(|_| ranges.lost(Time(9), Time(1), Place::Behind));
+        (0..100).for_each(|_| ranges.lost(Place::Behind));
         assert_eq!(ranges.most(32), 32, "nothing comes at all: that says nothing of ranges");
-        ranges.answered(Time(9), Time(1), Place::First);
-        ranges.lost(Time(9), Time(1), Place::First);
-        ranges.answered(Time(9), Time(1), Place::Alone);
-        ranges.lost(Time(9), Time(1), Place::Behind);
+        ranges.answered(Place::First);
+        ranges.lost(Place::First);
+        ranges.answered(Place::Alone);
+        ranges.lost(Place::Behind);
         assert_eq!((ranges.most(32), ranges.fell_back()), (1, true));
         assert_eq!((Ranges::new(Some(0)).most(32), Ranges::new(None).most(u16::MAX)), (1, 256));
     }

@@ -6,7 +6,7 @@
 
 use crate::fetch::Fetch;
 use crate::fetch::error::FetchError;
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use crate::fetch::object::{Object, ObjectInfo, Sink};
 use crate::fetch::requests::{Answer, Answered};
 use crate::fetch::verify::MAX_FORGED;

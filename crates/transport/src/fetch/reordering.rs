@@ -20,7 +20,7 @@
 //! window at most fourfold, so that a single pause of a link does not disable loss detection. The
 //! window narrows when no answer has needed it for some round trips (RFC 8985: 16 recoveries).
 
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use control::{Duration, Time};
 
 /// This many answers show whether the order is kept. With two origins that answer equally often, 16

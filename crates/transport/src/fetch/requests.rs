@@ -3,6 +3,7 @@
 mod echo;
 mod lost;
 mod pause;
+mod permission;
 pub(super) mod round_trips;
 mod silence;
 mod suspension;
@@ -10,15 +11,16 @@ mod trials;
 
 use crate::fetch::allowance::Allowance;
 use crate::fetch::error::StallCause;
-use crate::fetch::flight::{Flight, Flying, Item, Launch, Place};
+use crate::fetch::flight::{Flight, Flying, Launch, Place};
+use crate::fetch::item::Item;
 use crate::fetch::order;
 use crate::fetch::range::{self, Ranges};
 use crate::fetch::reordering::Reordering;
 use crate::fetch::stats::Stats;
 use crate::fetch::timer::RequestTimer;
 use control::{
-    Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, MAX_WINDOW, Permit,
-    Rng, RttEstimate, Sent, Size, Time,
+    Arrival, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, Rng, RttEstimate, Sent,
+    Size, Time,
 };
 use echo::{EchoInput, Echoes};
 use lost::{Lost, LostRequests};
@@ -128,28 +130,6 @@ impl Requests {
         self.controller.gauges(out);
     }
 
-    /// The sum of the windows of all lanes; `None` if the controller has no window.
-    pub fn window(&self) -> Option<f64> {
-        let mut sum = None;
-        self.gauges(&mut |_, name, value| {
-            if name == "window" {
-                sum = Some(sum.unwrap_or(0.0) + value);
-            }
-        });
-        sum
-    }
-
-    /// The maximum number of segments that an Interest may request.
-    pub fn most(&self) -> u16 {
-        self.ranges.most(self.controller.range())
-    }
-
-    /// The same from `segment` on: runs end at multiples of that number, so chunks are whole.
-    pub fn most_from(&self, segment: u64) -> u16 {
-        let most = self.most();
-        most - (segment % u64::from(most)) as u16
-    }
-
     /// The round-trip time estimate.
     pub fn rtt(&self) -> &RttEstimate {
         self.round_trips.estimate()
@@ -254,44 +234,6 @@ impl Requests {
         self.allowance.is_spent()
     }
 
-    /// Asks the controller for permission to request `run`, which shrinks to the part that the
-    /// allowance covers. A window of fewer than two configured runs would be idle for most of each
-    /// round trip, so half of a run is requested while less than a run is in flight. A chunk of a
-    /// chunk-based scheme is requested in whole, or its first segment if nothing is in flight.
-    pub fn permit(
-        &self,
-        now: Time,
-        item: Item,
-        attempt: u16,
-        each: Size,
-        run: &mut SegmentBits,
-    ) -> Permit {
-        *run = self.allowance.trim(*run, each);
-        let in_flight = self.in_flight();
-        loop {
-            let count = run.count();
-            let permit = self.permit_of(now, item, count, attempt, each);
-            let shorter = match self.ranges.configured() {
-                Some(_) if in_flight < u32::from(count) => count.div_ceil(2),
-                None if in_flight == 0 => 1,
-                _ => return permit,
-            };
-            if permit != Permit::Wait || count <= 1 {
-                return permit;
-            }
-            *run = run.limited_to(shorter);
-        }
-    }
-
-    /// Asks the controller for permission, up to [`MAX_WINDOW`] items in flight.
-    fn permit_of(&self, now: Time, item: Item, count: u16, attempt: u16, segment: Size) -> Permit {
-        let ask = Ask { first: item.segment(), count, attempt, segment, in_flight: &self.flight };
-        if f64::from(self.flight.total().segments) + f64::from(count) > MAX_WINDOW {
-            return Permit::Wait;
-        }
-        self.controller.permit(now, &ask)
-    }
-
     /// Records the sending of an Interest for the items of `run`, which are distances from `item`.
     /// Returns the hop-by-hop options to send with the Interest.
     pub fn sent(
@@ -349,7 +291,7 @@ impl Requests {
         let mut shows_gaps = None;
         let sent = match (self.flight.remove(data.item), self.lost.remove(data.item)) {
             (Some(flying), _) => {
-                self.ranges.answered(now, flying.asked_at, flying.place);
+                self.ranges.answered(flying.place);
                 // If the request was sent twice, this may answer either Interest. The longer
                 // round trip is used, so that nothing is declared lost too early.
                 let rtt = now.since(flying.asked_at);
@@ -430,7 +372,7 @@ impl Requests {
             return true;
         }
         if reason == NackReason::Congestion {
-            self.ranges.rejected(now, flying.asked_at);
+            self.ranges.shorten(now, flying.asked_at);
         }
         self.lose(now, item, Cause::Nack(reason.number()), options);
         self.lost.hold(item, now + after_nack(flying.attempt));
@@ -622,7 +564,10 @@ impl Requests {
             self.round_trips.back_off();
         }
         if matches!(cause, Cause::Gap | Cause::Timeout) {
-            self.ranges.lost(now, sent_at, flying.place);
+            self.ranges.lost(flying.place);
+        }
+        if cause == Cause::Gap && flying.place == Place::Behind {
+            self.ranges.shorten(now, sent_at);
         }
         let not_before = (flying.sent_at + pause(flying.attempt)).max(now);
         let attempt = flying.attempt.saturating_add(1);

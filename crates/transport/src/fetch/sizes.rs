@@ -1,6 +1,6 @@
 //! The sizes of Data packets, as far as they can be expected.
 
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use crate::fetch::object::Object;
 use crate::fetch::requests::Each;
 use control::Size;

@@ -2,7 +2,7 @@
 //! may return.
 
 use crate::fetch::error::FetchError;
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use crate::fetch::object::{Object, Sink};
 use crate::fetch::range::rejected;
 use crate::fetch::requests::round_trips;

@@ -1,7 +1,7 @@
 //! Verification of segments and manifests, and the stash of segments that cannot be delivered yet.
 
 use crate::fetch::error::FetchError;
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use control::Size;
 use packet::options::Exclude;
 use packet::{Bytes, Data, NackReason, NameRef};

@@ -1,7 +1,7 @@
 //! An object of a batch: its digests, and the segments that are missing.
 
 use super::parts::Parts;
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use crate::fetch::known::Known;
 use packet::{Data, Name};
 use rangemap::RangeSet;

@@ -1,6 +1,6 @@
 //! The items of a batch that have never been requested, in the order of requests.
 
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use std::collections::VecDeque;
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 use super::Batch;
 use super::object::Failure;
 use super::sink::BatchSink;
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use crate::fetch::range::rejected;
 use crate::fetch::requests::{Answer, Answered};
 use crate::fetch::verify::MAX_FORGED;

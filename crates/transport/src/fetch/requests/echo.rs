@@ -1,7 +1,8 @@
 //! Requests sent twice at the end of an object, to save the round trip that a loss would cost.
 
 use super::pause::pause;
-use crate::fetch::flight::{Flight, Item, Tolerance};
+use crate::fetch::flight::{Flight, Tolerance};
+use crate::fetch::item::Item;
 use crate::fetch::stats::Stats;
 use control::{Duration, RttEstimate, Time};
 use std::collections::VecDeque;

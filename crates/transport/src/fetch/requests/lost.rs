@@ -2,7 +2,7 @@
 
 use super::pause::pause;
 use crate::fetch::error::StallCause;
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use control::{Cause, Lane, Memo, Time};
 use packet::NackReason;
 use std::collections::BTreeMap;

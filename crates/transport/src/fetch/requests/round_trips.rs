@@ -9,7 +9,7 @@
 //! would count as a round trip, and the first loss would be detected only after three times that
 //! long.
 
-use crate::fetch::flight::Item;
+use crate::fetch::item::Item;
 use control::{Duration, Lane, Memo, RttEstimate, Time};
 use std::collections::VecDeque;
 

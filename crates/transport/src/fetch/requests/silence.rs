@@ -1,6 +1,7 @@
 //! Probes, sent when no answer arrives.
 
-use crate::fetch::flight::{Flight, Item};
+use crate::fetch::flight::Flight;
+use crate::fetch::item::Item;
 use control::{Duration, RttEstimate, Time};
 
 /// The minimum time without an answer before a probe.

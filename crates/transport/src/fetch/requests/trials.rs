@@ -2,7 +2,8 @@
 //! open for a trial.
 
 use super::Requests;
-use crate::fetch::flight::{Flying, Item, Tolerance};
+use crate::fetch::flight::{Flying, Tolerance};
+use crate::fetch::item::Item;
 use control::{Duration, Lane, Time};
 use packet::HopOptions;
 use packet::options::RttSpread;
